@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+# Front door: each target is one script. KERNEL_SRC=DIR builds on another tree.
+
+SET ?= small
+OUT ?= build/series
+
+.PHONY: help fetch apply build boot refresh series lint unit selftest demo check clean
+
+help:		## show this list
+	@sed -n 's/^\([a-z]*\):.*##[[:space:]]*/\1\t/p' Makefile
+
+fetch:		## get the pristine kernel tree and check that the series fits
+	@scripts/fetch
+
+apply:		## make build/linux: the kernel with the series as commits
+	@scripts/apply
+
+build: apply	## build a kernel (SET=small or another set of configs/sets)
+	@scripts/build $(SET)
+
+boot: build	## boot it to a shell (SET=...)
+	@scripts/boot --kernel $(SET)
+
+refresh:	## take commits made in build/linux back into patches and files
+	@scripts/refresh
+
+series: apply	## write the series as mails (OUT=DIR)
+	@scripts/series $(OUT)
+
+lint: apply	## checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
+	@scripts/lint
+
+unit:		## the estimator's tests in user space
+	@$(MAKE) -s -C tools/testing/blk_poll check
+
+selftest: apply	## the tests in a guest
+	@scripts/selftest
+
+demo: apply	## show what it does
+	@scripts/demo
+
+check:		## everything that must pass before a change goes out
+	@scripts/check
+
+clean:		## remove build/
+	@scripts/clean
