@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hybrid polling: io_poll_delay and io_poll_policy in sysfs, poll_stat in
+ * debugfs.
+ */
+
+#include <linux/kstrtox.h>
+#include <linux/percpu.h>
+#include <linux/seq_file.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <linux/uaccess.h>
+
+#include "blk.h"
+#include "blk-mq.h"
+#include "blk-poll.h"
+
+/**
+ * blk_poll_delay_show() - What io_poll_delay reads.
+ * @q: The queue.
+ *
+ * Context: Any.
+ * Return: -1, 0, or a number of microseconds.
+ */
+int blk_poll_delay_show(struct request_queue *q)
+{
+	struct blk_poll_tracker *t = blk_poll_tracker(q);
+
+	return t ? READ_ONCE(t->delay_us) : BLK_POLL_DELAY_CLASSIC;
+}
+
+/**
+ * blk_poll_delay_store() - Set io_poll_delay.
+ * @q: The queue, frozen.
+ * @page: -1: spin; 0: let the policy decide; 1 to 100000: sleep as many us.
+ *
+ * -1 is taken everywhere, as udev rules write it to every disk.
+ *
+ * Context: May sleep, q->sysfs_lock is held.
+ * Return: 0, or
+ *
+ * * -EINVAL if @page is not one of these numbers, or the queue cannot poll;
+ * * -ERANGE if @page does not fit an int;
+ * * -ENOMEM.
+ *
+ * In all these cases the value stays as it was.
+ */
+int blk_poll_delay_store(struct request_queue *q, const char *page)
+{
+	struct blk_poll_tracker *t = q->poll_tracker;
+	int delay_us, err;
+
+	err = kstrtoint(page, 10, &delay_us);
+	if (err)
+		return err;
+	if (delay_us < BLK_POLL_DELAY_CLASSIC ||
+	    delay_us > BLK_POLL_MAX_DELAY_US)
+		return -EINVAL;
+
+	if (delay_us != BLK_POLL_DELAY_CLASSIC) {
+		if (!queue_is_mq(q) || !blk_mq_can_poll(q)) {
+			pr_info_ratelimited("%s: no poll queues, io_poll_delay stays -1; see the driver's poll_queues parameter\n",
+					    q->disk->disk_name);
+			return -EINVAL;
+		}
+		t = blk_poll_tracker_get(q);
+		if (!t)
+			return -ENOMEM;
+	}
+
+	if (t)
+		WRITE_ONCE(t->delay_us, delay_us);
+	return 0;
+}
+
+/**
+ * blk_poll_policy_show() - What io_poll_policy reads.
+ * @q: The queue.
+ * @page: The buffer of a sysfs attribute.
+ *
+ * All names, the chosen one in brackets, as the scheduler attribute.
+ *
+ * Context: Any.
+ * Return: Number of characters.
+ */
+ssize_t blk_poll_policy_show(struct request_queue *q, char *page)
+{
+	struct blk_poll_tracker *t = blk_poll_tracker(q);
+	unsigned int policy = t ? READ_ONCE(t->policy) : BLK_POLL_POLICY_DEFAULT;
+	int len = 0;
+
+	for (int i = 0; i < BLK_POLL_NR_POLICIES; i++)
+		len += sysfs_emit_at(page, len, i == policy ? "%s[%s]" : "%s%s",
+				     i ? " " : "", blk_poll_policies[i]->name);
+	return len + sysfs_emit_at(page, len, "\n");
+}
+
+/**
+ * blk_poll_policy_store() - Choose what decides at io_poll_delay 0.
+ * @q: The queue, frozen.
+ * @page: Name of a policy.
+ *
+ * The new policy starts without knowledge, even if it is the old one.
+ *
+ * Context: May sleep, q->sysfs_lock is held.
+ * Return: 0, -EINVAL for an unknown name, or -ENOMEM.
+ */
+int blk_poll_policy_store(struct request_queue *q, const char *page)
+{
+	struct blk_poll_tracker *t;
+	int policy;
+
+	for (policy = 0; policy < BLK_POLL_NR_POLICIES; policy++)
+		if (sysfs_streq(page, blk_poll_policies[policy]->name))
+			break;
+	if (policy == BLK_POLL_NR_POLICIES)
+		return -EINVAL;
+
+	t = blk_poll_tracker_get(q);
+	if (!t)
+		return -ENOMEM;
+
+	raw_spin_lock_irq(&t->lock);
+	WRITE_ONCE(t->policy, policy);
+	raw_spin_unlock_irq(&t->lock);
+	blk_poll_forget(q);
+	return 0;
+}
+
+static const char *const blk_poll_counter_names[BLK_POLL_NR_COUNTERS] = {
+	[BLK_POLL_LOOKS]	= "looks",
+	[BLK_POLL_SAMPLES]	= "samples",
+	[BLK_POLL_SLEEPS]	= "sleeps",
+	[BLK_POLL_OVERSLEPT]	= "overslept",
+	[BLK_POLL_WOKEN_EARLY]	= "woken_early",
+	[BLK_POLL_DOWNGRADED]	= "downgraded",
+	[BLK_POLL_VOID]		= "void",
+};
+
+static u64 blk_poll_counter_sum(struct blk_poll_tracker *t, int counter)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(t->cpu, cpu)->counter[counter]);
+	return sum;
+}
+
+/* The sleep that the policy, or io_poll_delay, would give an I/O now. */
+static u64 blk_poll_current_sleep_ns(struct request_queue *q,
+				     struct blk_poll_tracker *t, int bucket)
+{
+	struct blk_poll_inputs in;
+	struct blk_poll_plan plan;
+
+	blk_poll_inputs_now(q, &in);
+	blk_poll_select(t, bucket, &in, &plan);
+	return plan.nr ? min(plan.stage[0].sleep_to_ns, in.cap_ns) : 0;
+}
+
+/**
+ * blk_poll_stat_show() - Print poll_stat.
+ * @data: The queue.
+ * @m: Where to.
+ *
+ * A line per bucket that had samples in its last window or has learnt a sleep,
+ * then a line per counter.  miss_ppm is misses per million samples.  Empty
+ * until io_poll_delay is written.
+ *
+ * Context: Task context.
+ * Return: 0.
+ */
+int blk_poll_stat_show(void *data, struct seq_file *m)
+{
+	struct request_queue *q = data;
+	struct blk_poll_tracker *t = blk_poll_tracker(q);
+
+	if (!t)
+		return 0;
+
+	seq_puts(m, "dir bytes samples mean_ns min_ns max_ns lmd_ns misses miss_ppm sleep_ns\n");
+	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++) {
+		u64 sleep_ns = blk_poll_current_sleep_ns(q, t, i);
+		bool fixed = READ_ONCE(t->delay_us) > 0;
+		struct blk_poll_window win;
+
+		raw_spin_lock_irq(&t->lock);
+		win = t->bucket[i].win;
+		raw_spin_unlock_irq(&t->lock);
+		if (!win.samples && (!sleep_ns || fixed))
+			continue;
+		seq_printf(m, "%s %u %u %llu %llu %llu %llu %u %llu %llu\n",
+			   i & 1 ? "write" : "read", blk_poll_bucket_bytes(i),
+			   win.samples, win.mean_ns, win.min_ns, win.max_ns,
+			   win.lmd_ns, win.misses,
+			   div_u64(win.misses * 1000000ULL,
+				   max(win.samples, 1U)),
+			   sleep_ns);
+	}
+
+	for (int i = 0; i < BLK_POLL_NR_COUNTERS; i++) {
+		u64 base;
+
+		raw_spin_lock_irq(&t->lock);
+		base = t->counter_base[i];
+		raw_spin_unlock_irq(&t->lock);
+		seq_printf(m, "%s %llu\n", blk_poll_counter_names[i],
+			   blk_poll_counter_sum(t, i) - base);
+	}
+	return 0;
+}
+
+/**
+ * blk_poll_stat_write() - Reset the counters of poll_stat.
+ * @data: The queue.
+ * @buf: "0".
+ * @count: Length of @buf.
+ * @ppos: Not used.
+ *
+ * What has been learnt stays.
+ *
+ * Context: Task context, may sleep.
+ * Return: @count, -EINVAL for anything but 0, or -EFAULT.
+ */
+ssize_t blk_poll_stat_write(void *data, const char __user *buf, size_t count,
+			    loff_t *ppos)
+{
+	struct request_queue *q = data;
+	struct blk_poll_tracker *t = blk_poll_tracker(q);
+	unsigned int value;
+	int err;
+
+	err = kstrtouint_from_user(buf, count, 10, &value);
+	if (err)
+		return err == -EFAULT ? err : -EINVAL;
+	if (value)
+		return -EINVAL;
+	if (!t)
+		return count;
+
+	raw_spin_lock_irq(&t->lock);
+	for (int i = 0; i < BLK_POLL_NR_COUNTERS; i++)
+		t->counter_base[i] = blk_poll_counter_sum(t, i);
+	raw_spin_unlock_irq(&t->lock);
+	return count;
+}

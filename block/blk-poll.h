@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Hybrid polling inside the block layer: see blk-poll.c and blk-poll-wait.c.
+ */
+#ifndef BLK_POLL_H
+#define BLK_POLL_H
+
+#include <linux/bio.h>
+#include <linux/blk-mq.h>
+#include <linux/blk-poll.h>
+#include <linux/blkdev.h>
+#include <linux/ktime.h>
+#include <linux/spinlock.h>
+#include <linux/timer.h>
+
+#include "blk-poll-est.h"
+
+struct seq_file;
+
+/* Values of io_poll_delay that are not a number of microseconds. */
+#define BLK_POLL_DELAY_CLASSIC	(-1)
+#define BLK_POLL_DELAY_ADAPTIVE	0
+
+/*
+ * Longest fixed delay, and longest sleep, in us: 100 ms.  A device that is
+ * slower than that does not need polling.  A queue freeze has to wait for
+ * sleepers, so much longer would be felt by whoever writes to sysfs.
+ */
+#define BLK_POLL_MAX_DELAY_US	100000
+
+/* What is counted per queue, summed over its life; see blk-poll-sysfs.c. */
+enum blk_poll_counter {
+	BLK_POLL_LOOKS,
+	BLK_POLL_SAMPLES,
+	BLK_POLL_SLEEPS,
+	BLK_POLL_OVERSLEPT,
+	BLK_POLL_WOKEN_EARLY,
+	BLK_POLL_DOWNGRADED,
+	BLK_POLL_VOID,
+	BLK_POLL_NR_COUNTERS,
+};
+
+/**
+ * struct blk_poll_cpu - What one CPU adds up for a queue.
+ * @lock: Protects @staging and @dirty.
+ * @dirty: Buckets whose @staging holds samples.
+ * @staging: The open window.
+ * @counter: Only ever added to, by this CPU.
+ */
+struct blk_poll_cpu {
+	raw_spinlock_t lock;
+	unsigned long dirty;
+	struct blk_poll_staging staging[BLK_POLL_NR_BUCKETS];
+	u64 counter[BLK_POLL_NR_COUNTERS];
+};
+
+/**
+ * struct blk_poll_bucket - What a queue knows about one direction and size.
+ * @win: The last window that was closed.  @win.mean_ns is read without a lock.
+ * @state: State of each policy; only the chosen one learns.
+ */
+struct blk_poll_bucket {
+	struct blk_poll_window win;
+	void *state[BLK_POLL_NR_POLICIES];
+};
+
+/**
+ * struct blk_poll_tracker - The statistics of a queue and what follows.
+ * @delay_us: io_poll_delay: -1, 0 or a number of us.
+ * @policy: Index into blk_poll_policies[], io_poll_policy.
+ * @cpu: Per CPU.
+ * @timer: Closes the window; armed by the first sample after the last one.
+ * @lock: Serialises whoever closes windows, forgets or resets counters.
+ * @sum: The window that is being closed, kept off the stack.  Under @lock.
+ * @bucket: Written under @lock.
+ * @counter_base: Values of the counters at the last reset.  Under @lock.
+ *
+ * Allocated when io_poll_delay or io_poll_policy is written for the first
+ * time, freed with the queue.  Until then the queue has a NULL pointer.
+ */
+struct blk_poll_tracker {
+	int delay_us;
+	unsigned int policy;
+	struct blk_poll_cpu __percpu *cpu;
+	struct timer_list timer;
+	raw_spinlock_t lock;
+	struct blk_poll_staging sum[BLK_POLL_NR_BUCKETS];
+	struct blk_poll_bucket bucket[BLK_POLL_NR_BUCKETS];
+	u64 counter_base[BLK_POLL_NR_COUNTERS];
+};
+
+/**
+ * struct blk_poll_wait - One task that waits for a polled bio.
+ * @start_ns: ktime_get_ns() just before the bio was submitted.
+ * @in: Wake-up cost and cap, taken when the plan was made.
+ * @plan: The plan, valid if @planned.
+ * @due_ns: Out, each round: when the earliest sleep that was decided must be
+ *	over, on the clock of @start_ns; 0: none.
+ * @empty_ns: Last empty look before a sleep, on the same clock; 0: none.
+ * @looks: Empty looks since the last sleep; 0: the next look is the first.
+ * @nr_looks: Looks during this I/O, for the statistics.
+ * @nr_sleeps: Sleeps, at most the stages of @plan.
+ * @nr_woken_early: Sleeps that ended before their timer.
+ * @bucket: Bucket of the bio, negative if there is none.
+ * @stage: Next stage of @plan, never goes back.
+ * @planned: A plan was made at the first empty look.
+ * @veto: Out, each round: something must not be slept on.
+ * @found: Out, each round: the look found completions.
+ * @sampled: The bio's completion has become a sample, here or at a peer.
+ * @overslept: It was found at the first look after a sleep.
+ * @done: Set by the completion, with release semantics; the last that it
+ *	touches in here.
+ * @task: Who waits.
+ *
+ * On the waiter's stack.  Only the waiter and what it calls write to it, apart
+ * from @done and @sampled, which belong to whoever completes the bio.
+ */
+struct blk_poll_wait {
+	u64 start_ns;
+	struct blk_poll_inputs in;
+	struct blk_poll_plan plan;
+	u64 due_ns;
+	u64 empty_ns;
+	u32 looks;
+	u32 nr_looks;
+	u8 nr_sleeps;
+	u8 nr_woken_early;
+	s8 bucket;
+	u8 stage;
+	bool planned;
+	bool veto;
+	bool found;
+	bool sampled;
+	bool overslept;
+	bool done;
+	struct task_struct *task;
+};
+
+#ifdef CONFIG_BLK_HYBRID_POLL
+struct blk_poll_tracker *blk_poll_tracker_get(struct request_queue *q);
+void blk_poll_tracker_free(struct request_queue *q);
+void blk_poll_select(struct blk_poll_tracker *t, unsigned int bucket,
+		     const struct blk_poll_inputs *in,
+		     struct blk_poll_plan *plan);
+void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in);
+void blk_poll_woken(u64 lag_ns);
+void blk_poll_end_io(struct bio *bio);
+
+/* The tracker of @q, or NULL. */
+static inline struct blk_poll_tracker *blk_poll_tracker(struct request_queue *q)
+{
+	/* pairs with blk_poll_tracker_get(): see it initialised */
+	return smp_load_acquire(&q->poll_tracker);
+}
+
+/* A task that submits now may be asked to sleep. */
+static inline bool blk_poll_enabled(struct request_queue *q)
+{
+	struct blk_poll_tracker *t = blk_poll_tracker(q);
+
+	return t && READ_ONCE(t->delay_us) != BLK_POLL_DELAY_CLASSIC;
+}
+
+/* The plug's cached clock can be older than the request: read the real one. */
+static inline void blk_poll_start_request(struct request *rq)
+{
+	if (blk_poll_enabled(rq->q))
+		rq->io_start_time_ns = ktime_get_ns();
+}
+
+int submit_bio_wait_polled(struct bio *bio);
+
+int blk_poll_delay_show(struct request_queue *q);
+int blk_poll_delay_store(struct request_queue *q, const char *page);
+ssize_t blk_poll_policy_show(struct request_queue *q, char *page);
+int blk_poll_policy_store(struct request_queue *q, const char *page);
+int blk_poll_stat_show(void *data, struct seq_file *m);
+ssize_t blk_poll_stat_write(void *data, const char __user *buf, size_t count,
+			    loff_t *ppos);
+#else
+static inline void blk_poll_tracker_free(struct request_queue *q)
+{
+}
+
+static inline void blk_poll_start_request(struct request *rq)
+{
+}
+
+static inline int submit_bio_wait_polled(struct bio *bio)
+{
+	return submit_bio_wait(bio);
+}
+
+/* As from 6.4 to 6.12: reads back -1, takes anything. */
+static inline int blk_poll_delay_show(struct request_queue *q)
+{
+	return BLK_POLL_DELAY_CLASSIC;
+}
+
+static inline int blk_poll_delay_store(struct request_queue *q,
+				       const char *page)
+{
+	return 0;
+}
+
+static inline int blk_poll_stat_show(void *data, struct seq_file *m)
+{
+	return 0;
+}
+
+#define blk_poll_stat_write	NULL
+#endif /* CONFIG_BLK_HYBRID_POLL */
+
+#endif /* BLK_POLL_H */
