@@ -60,11 +60,10 @@
 #define WAKE_MAX_NS		NSEC_PER_MSEC
 
 /*
- * A sleep that was left out because waking up is too dear takes 1/64 off the
- * lag.  Without it a CPU that never sleeps would never measure, and so never
- * sleep again; much faster would try too often on a CPU that is really slow.
+ * Doubt takes 1/2 off the lag.  Without doubt a CPU whose wake-ups have once been
+ * too dear to sleep would never measure, and so never sleep again.
  */
-#define WAKE_DECAY_SHIFT	6
+#define WAKE_DECAY_SHIFT	1
 
 const struct blk_poll_policy *const blk_poll_policies[BLK_POLL_NR_POLICIES] = {
 	[BLK_POLL_POLICY_MEAN]	= &blk_poll_mean,
@@ -210,7 +209,7 @@ void blk_poll_wake_reflect(struct blk_poll_wake *wake, u64 lag_ns)
 }
 
 /**
- * blk_poll_wake_decay() - Doubt a wake-up cost that prevents its measurement.
+ * blk_poll_wake_decay() - Doubt a wake-up cost that was not measured lately.
  * @wake: The CPU's model.
  *
  * Context: Any, as blk_poll_wake_reflect().

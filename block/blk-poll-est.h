@@ -11,6 +11,7 @@
 #define BLK_POLL_EST_H
 
 #include <linux/bits.h>
+#include <linux/blk-poll-plan.h>
 #include <linux/compiler.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -27,9 +28,6 @@
  * within each; more would split a mixed load into buckets too thin to learn.
  */
 #define BLK_POLL_NR_BUCKETS	16
-
-/* Most sleeps that one I/O can take; see struct blk_poll_plan. */
-#define BLK_POLL_MAX_STAGES	4
 
 /*
  * Latencies are clamped to this before they are summed: 2^36 ns, 69 seconds,
@@ -96,49 +94,6 @@ struct blk_poll_window {
 	u64 lmd_ns;
 	u32 samples;
 	u32 misses;
-};
-
-/**
- * struct blk_poll_wake - What it costs a CPU to wake up from an exact timer.
- * @lag_ns: Moving mean of wake-up minus timer expiry.
- * @dev_ns: Moving mean of the distance from @lag_ns.
- */
-struct blk_poll_wake {
-	u32 lag_ns;
-	u32 dev_ns;
-};
-
-/**
- * struct blk_poll_inputs - What a decision may depend on besides the state.
- * @wake: The wake-up cost of the CPU that is about to sleep.
- * @cap_ns: No sleep ends later than this after the I/O's start.
- */
-struct blk_poll_inputs {
-	struct blk_poll_wake wake;
-	u64 cap_ns;
-};
-
-/**
- * struct blk_poll_stage - One sleep of a plan and the looks after it.
- * @sleep_to_ns: When the poller wants to be awake and looking.
- * @look_until_ns: Until when it looks before the next stage may begin.
- *
- * Both count from the I/O's start.
- */
-struct blk_poll_stage {
-	u64 sleep_to_ns;
-	u64 look_until_ns;
-};
-
-/**
- * struct blk_poll_plan - When to sleep during one I/O.
- * @nr: Number of stages; 0 means do not sleep, spin.
- * @stage: The stages, times never decreasing.  After the last one the poller
- *	spins until the I/O is done.
- */
-struct blk_poll_plan {
-	u8 nr;
-	struct blk_poll_stage stage[BLK_POLL_MAX_STAGES];
 };
 
 /**

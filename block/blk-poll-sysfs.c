@@ -69,7 +69,7 @@ int blk_poll_delay_store(struct request_queue *q, const char *page)
 	}
 
 	if (t)
-		WRITE_ONCE(t->delay_us, delay_us);
+		blk_poll_set_delay(t, delay_us);
 	return 0;
 }
 
@@ -164,9 +164,9 @@ static u64 blk_poll_current_sleep_ns(struct request_queue *q,
  * @data: The queue.
  * @m: Where to.
  *
- * A line per bucket that had samples in its last window or has learnt a sleep,
- * then a line per counter.  miss_ppm is misses per million samples.  Empty
- * until io_poll_delay is written.
+ * A line per bucket that had samples in its last window or has a sleep, then a
+ * line per counter.  miss_ppm is misses per million samples.  Empty until
+ * io_poll_delay is written.
  *
  * Context: Task context.
  * Return: 0.
@@ -182,13 +182,12 @@ int blk_poll_stat_show(void *data, struct seq_file *m)
 	seq_puts(m, "dir bytes samples mean_ns min_ns max_ns lmd_ns misses miss_ppm sleep_ns\n");
 	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++) {
 		u64 sleep_ns = blk_poll_current_sleep_ns(q, t, i);
-		bool fixed = READ_ONCE(t->delay_us) > 0;
 		struct blk_poll_window win;
 
 		raw_spin_lock_irq(&t->lock);
 		win = t->bucket[i].win;
 		raw_spin_unlock_irq(&t->lock);
-		if (!win.samples && (!sleep_ns || fixed))
+		if (!win.samples && !sleep_ns)
 			continue;
 		seq_printf(m, "%s %u %u %llu %llu %llu %llu %u %llu %llu\n",
 			   i & 1 ? "write" : "read", blk_poll_bucket_bytes(i),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hybrid polling: a task that submits one bio and waits for it by polling.
+ * Hybrid polling: tasks that wait by polling, for one bio or for a ring.
  */
 
 #include <linux/blk-poll.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 
 #include "blk.h"
@@ -13,123 +15,97 @@
 
 static bool blk_poll_done(struct blk_poll_wait *wait)
 {
-	/* pairs with blk_poll_end_io() */
+	/* pairs with blk_poll_sync_done() */
 	return smp_load_acquire(&wait->done);
 }
 
-/* The bio will be completed by an interrupt, which wakes us. */
-static void blk_poll_wait_irq(struct blk_poll_wait *wait)
-{
-	for (;;) {
-		set_current_state(TASK_UNINTERRUPTIBLE);
-		if (blk_poll_done(wait))
-			break;
-		blk_io_schedule();
-	}
-	__set_current_state(TASK_RUNNING);
-}
-
+/*
+ * Sleep until wait->due_ns, with the task's state already set.  No slack, and
+ * in hard interrupt context on PREEMPT_RT too: a late wake-up is latency.
+ */
 static void blk_poll_sleep(struct blk_poll_wait *wait)
 {
 	ktime_t expires = ns_to_ktime(wait->due_ns);
-	int token, ret = -EINTR;
+	int token = io_schedule_prepare();
+	int err = schedule_hrtimeout_range(&expires, 0, HRTIMER_MODE_ABS_HARD);
 
-	wait->nr_sleeps++;
-	wait->stage++;
-	wait->looks = 0;
-
-	set_current_state(TASK_UNINTERRUPTIBLE);
-	if (!blk_poll_done(wait)) {
-		/*
-		 * No slack, and in hard interrupt context on PREEMPT_RT too: a
-		 * late wake-up is latency.
-		 */
-		token = io_schedule_prepare();
-		ret = schedule_hrtimeout_range(&expires, 0,
-					       HRTIMER_MODE_ABS_HARD);
-		io_schedule_finish(token);
-	}
-	__set_current_state(TASK_RUNNING);
-
-	if (ret)
-		wait->nr_woken_early++;
+	io_schedule_finish(token);
+	if (err)
+		wait->woken_early++;
 	else if (single_task_running())
 		/* with others to run the lag is the scheduler's, not ours */
 		blk_poll_woken(ktime_get_ns() - wait->due_ns);
 }
 
+static void blk_poll_sleep_begin(struct blk_poll_wait *wait)
+{
+	wait->nr_sleeps++;
+	wait->sleeps++;
+	wait->stage++;
+	wait->looks = 0;
+}
+
+static void blk_poll_sync_sleep(struct blk_poll_wait *wait)
+{
+	blk_poll_sleep_begin(wait);
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	if (!blk_poll_done(wait))
+		blk_poll_sleep(wait);
+	else
+		wait->woken_early++;
+	__set_current_state(TASK_RUNNING);
+}
+
+/**
+ * blk_poll_ring_sleep() - Sleep until the earliest I/O of a ring is due.
+ * @wait: The ring's wait, for which blk_poll_ring_due() was just true.
+ *
+ * Returns early for signals and task work.  Nothing else wakes it: who
+ * completes an I/O of this ring does not know about the sleep, which is
+ * bounded.
+ *
+ * Context: Task context, no lock held.
+ */
+void blk_poll_ring_sleep(struct blk_poll_wait *wait)
+{
+	blk_poll_sleep_begin(wait);
+	set_current_state(TASK_INTERRUPTIBLE);
+	blk_poll_sleep(wait);
+}
+
 /* One look, and everything that it found is completed, whoever owns it. */
-static void blk_poll_look(struct bio *bio, struct blk_poll_wait *wait,
-			  bool may_sleep)
+static void blk_poll_look(struct blk_poll_wait *wait, bool may_sleep)
 {
 	struct io_comp_batch iob = { .wait = may_sleep ? wait : NULL };
 
-	wait->due_ns = 0;
-	wait->veto = false;
-	wait->found = false;
-
-	bio_poll(bio, &iob, BLK_POLL_ONESHOT);
+	blk_poll_round_begin(wait);
+	bio_poll(wait->bio, &iob, BLK_POLL_ONESHOT);
 	if (!rq_list_empty(&iob.req_list))
 		iob.complete(&iob);
-
-	/* A look that found others only was an empty one for us. */
-	if (wait->found) {
+	if (wait->looked)
 		wait->looks++;
-		wait->nr_looks++;
-	}
 }
 
-/* Returns true if the bio was downgraded to an interrupt on the way. */
-static bool blk_poll_until_done(struct bio *bio, struct blk_poll_wait *wait,
-				bool may_sleep)
+/* As the queue's io_poll_delay says; a stacked queue leaves it to those below. */
+static bool blk_poll_may_sleep(struct request_queue *q)
 {
-	while (!blk_poll_done(wait)) {
-		/*
-		 * A poll queue has no interrupt and a bio that is not polled
-		 * any more has nobody who looks: only the bio knows which.  It
-		 * may change its mind once, when it is split, fails over to
-		 * another path or is requeued.
-		 */
-		if (!(READ_ONCE(bio->bi_opf) & REQ_POLLED)) {
-			blk_poll_wait_irq(wait);
-			return true;
-		}
-
-		blk_poll_look(bio, wait, may_sleep);
-		if (blk_poll_done(wait))
-			break;
-
-		if (wait->due_ns && !wait->veto)
-			blk_poll_sleep(wait);
-		else
-			cond_resched();
-	}
-	return false;
-}
-
-static void blk_poll_count(struct blk_poll_tracker *t,
-			   enum blk_poll_counter counter, u32 nr)
-{
-	if (nr)
-		this_cpu_add(t->cpu->counter[counter], nr);
+	return !queue_is_mq(q) || blk_poll_enabled(q);
 }
 
 static void blk_poll_account(struct request_queue *q,
-			     const struct blk_poll_wait *wait, bool downgraded)
+			     struct blk_poll_wait *wait, bool downgraded)
 {
 	struct blk_poll_tracker *t = blk_poll_tracker(q);
 
 	if (!t)
 		return;
 
-	blk_poll_count(t, BLK_POLL_LOOKS, wait->nr_looks);
-	blk_poll_count(t, BLK_POLL_SLEEPS, wait->nr_sleeps);
-	blk_poll_count(t, BLK_POLL_WOKEN_EARLY, wait->nr_woken_early);
-	blk_poll_count(t, BLK_POLL_OVERSLEPT, wait->overslept);
+	blk_poll_count_sleeps(t, wait);
 	if (downgraded)
-		blk_poll_count(t, BLK_POLL_DOWNGRADED, 1);
-	else if (!wait->sampled)
-		blk_poll_count(t, BLK_POLL_VOID, 1);
+		this_cpu_inc(t->cpu->counter[BLK_POLL_DOWNGRADED]);
+	else if (wait->bio->bi_status ||
+		 READ_ONCE(wait->bio->bi_cookie) != BLK_QC_T_NONE)
+		this_cpu_inc(t->cpu->counter[BLK_POLL_VOID]);
 }
 
 /*
@@ -149,10 +125,149 @@ static bool blk_poll_possible(struct bio *bio)
 	return q->limits.features & BLK_FEAT_POLL;
 }
 
-/* As the queue's io_poll_delay says; a stacked queue leaves it to those below. */
-static bool blk_poll_may_sleep(struct request_queue *q)
+/**
+ * blk_poll_sync_prepare() - Have a bio polled by the task that submits it.
+ * @wait: The task's wait, whose bio is NULL before the first one.
+ * @bio: The bio, complete but for its submission.
+ *
+ * Takes a reference to @bio and marks it, if it is the first for @wait and its
+ * queue can poll.  Otherwise it does nothing, and the bio will be completed
+ * by an interrupt.
+ *
+ * Context: Task context.
+ */
+void blk_poll_sync_prepare(struct blk_poll_wait *wait, struct bio *bio)
 {
-	return !queue_is_mq(q) || blk_poll_enabled(q);
+	if (wait->bio || !blk_poll_possible(bio))
+		return;
+
+	bio_get(bio);
+	/* nothing else keeps polled and unpolled bios in different requests */
+	bio->bi_opf |= REQ_SYNC | REQ_POLLED | REQ_NOMERGE;
+
+	*wait = (struct blk_poll_wait){
+		.bio	= bio,
+		.bdev	= bio->bi_bdev,
+		.iter	= bio->bi_iter,
+		.task	= current,
+		.bucket	= blk_poll_bucket(op_is_write(bio_op(bio)),
+					  bio->bi_iter.bi_size),
+	};
+	if (blk_poll_may_sleep(bdev_get_queue(bio->bi_bdev)))
+		wait->start_ns = ktime_get_ns();
+}
+
+/**
+ * blk_poll_sync_done() - Tell a task that its polled bio has been completed.
+ * @wait: The task's wait, or NULL.
+ * @bio: Any bio of the task.
+ *
+ * A bio that was refused because it was polled, as its queue or one below lost
+ * its poll queues between blk_poll_sync_prepare() and submission, is not done
+ * yet: blk_poll_sync_wait() submits it again, without polling.
+ *
+ * Context: Any: the task itself, a peer that polls the same queue, or an
+ * interrupt if the bio was downgraded.  @wait may be gone afterwards.
+ * Return: Whether @bio is done; otherwise the caller must leave it alone.
+ */
+bool blk_poll_sync_done(struct blk_poll_wait *wait, struct bio *bio)
+{
+	struct task_struct *task;
+	bool retry;
+
+	if (!wait || bio != wait->bio)
+		return true;
+
+	task = wait->task;
+	retry = bio->bi_status == BLK_STS_NOTSUPP && bio->bi_opf & REQ_POLLED;
+	wait->retry = retry;
+
+	rcu_read_lock();
+	/*
+	 * With @done set the task may return, and even exit, at once: its
+	 * stack must not be touched any more, and RCU keeps the task.  Pairs
+	 * with blk_poll_done().
+	 */
+	smp_store_release(&wait->done, true);
+	if (task != current)
+		wake_up_process(task);
+	rcu_read_unlock();
+	return !retry;
+}
+
+/*
+ * bio_set_dev() takes back what multipath has set and makes sure that a bio to
+ * a partition is remapped again, as its sector is the one inside it again.
+ */
+static void blk_poll_retry(struct blk_poll_wait *wait)
+{
+	struct bio *bio = wait->bio;
+
+	wait->retry = false;
+	wait->done = false;
+	bio->bi_status = BLK_STS_OK;
+	bio->bi_opf &= ~(REQ_POLLED | REQ_NOMERGE);
+	bio->bi_cookie = BLK_QC_T_NONE;
+	bio->bi_iter = wait->iter;
+	bio_set_dev(bio, wait->bdev);
+	submit_bio_noacct(bio);
+}
+
+/**
+ * blk_poll_sync_wait() - Poll until the bio is done, or not polled any more.
+ * @wait: The task's wait; nothing happens if no bio was prepared with it.
+ *
+ * A bio that is not polled any more, because it was split, has failed over or
+ * was requeued, will be completed by an interrupt: the caller has to wait for
+ * the completion in any case.
+ *
+ * Context: Task context, may sleep.  No locks that a completion could need.
+ */
+void blk_poll_sync_wait(struct blk_poll_wait *wait)
+{
+	struct bio *bio = wait->bio;
+	struct request_queue *q;
+	bool downgraded = false;
+	bool may_sleep = wait->start_ns;
+
+	if (!bio)
+		return;
+
+	q = bdev_get_queue(bio->bi_bdev);
+	/* what sits in the caller's plug is not at the device yet */
+	blk_flush_plug(current->plug, false);
+
+	while (!blk_poll_done(wait)) {
+		/*
+		 * A poll queue has no interrupt and a bio that is not polled
+		 * any more has nobody who looks: only the bio knows which.
+		 */
+		downgraded = !(READ_ONCE(bio->bi_opf) & REQ_POLLED);
+		if (downgraded)
+			break;
+
+		blk_poll_look(wait, may_sleep);
+		if (blk_poll_done(wait))
+			break;
+
+		if (wait->due_ns && !wait->veto)
+			blk_poll_sync_sleep(wait);
+		else
+			cond_resched();
+	}
+
+	if (wait->done && wait->retry) {
+		downgraded = true;
+		blk_poll_retry(wait);
+	}
+	if (may_sleep)
+		blk_poll_account(q, wait, downgraded);
+	bio_put(bio);
+}
+
+static void blk_poll_end_io(struct bio *bio)
+{
+	blk_poll_sync_done(bio->bi_private, bio);
 }
 
 /**
@@ -168,40 +283,26 @@ static bool blk_poll_may_sleep(struct request_queue *q)
  */
 int submit_bio_wait_polled(struct bio *bio)
 {
-	struct request_queue *q = bdev_get_queue(bio->bi_bdev);
-	struct bvec_iter iter = bio->bi_iter;
-	struct blk_poll_wait wait = { .task = current };
-	bool may_sleep = blk_poll_may_sleep(q);
-	bool downgraded;
+	struct blk_poll_wait wait;
 
-	if (!blk_poll_possible(bio))
+	wait.bio = NULL;
+	blk_poll_sync_prepare(&wait, bio);
+	if (!wait.bio)
 		return submit_bio_wait(bio);
 
 	bio->bi_private = &wait;
 	bio->bi_end_io = blk_poll_end_io;
-	/* nothing else keeps polled and unpolled bios in different requests */
-	bio->bi_opf |= REQ_SYNC | REQ_POLLED | REQ_NOMERGE;
-
-	wait.bucket = blk_poll_bucket(op_is_write(bio_op(bio)),
-				      bio->bi_iter.bi_size);
-	if (may_sleep)
-		wait.start_ns = ktime_get_ns();
-
 	submit_bio(bio);
-	/* what sits in the caller's plug is not at the device yet */
-	blk_flush_plug(current->plug, false);
-	downgraded = blk_poll_until_done(bio, &wait, may_sleep);
-	if (may_sleep)
-		blk_poll_account(q, &wait, downgraded);
+	blk_poll_sync_wait(&wait);
 
-	/* The queue stopped polling between our look at it and submission. */
-	if (unlikely(bio->bi_status == BLK_STS_NOTSUPP)) {
-		bio->bi_status = BLK_STS_OK;
-		bio->bi_opf &= ~(REQ_POLLED | REQ_NOMERGE);
-		bio->bi_cookie = BLK_QC_T_NONE;
-		bio->bi_iter = iter;
-		bio_associate_blkg(bio);
-		return submit_bio_wait(bio);
+	/* It may have been downgraded: then an interrupt will complete it. */
+	for (;;) {
+		set_current_state(TASK_UNINTERRUPTIBLE);
+		if (blk_poll_done(&wait))
+			break;
+		blk_io_schedule();
 	}
+	__set_current_state(TASK_RUNNING);
+
 	return blk_status_to_errno(bio->bi_status);
 }

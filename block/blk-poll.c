@@ -60,8 +60,27 @@
  */
 #define BLK_POLL_TIMEOUT_SHIFT	3
 
-/* One for the whole system: waking up costs the same whatever the queue. */
-static DEFINE_PER_CPU(struct blk_poll_wake, blk_poll_cpu_wake);
+/* Queues whose io_poll_delay is not -1: rings have to note when I/O starts. */
+static atomic_t blk_poll_nr_enabled = ATOMIC_INIT(0);
+
+/*
+ * A CPU that has not woken from a sleep for this long, 1 s, doubts what it
+ * costs.  Shorter would make a poller that does few I/Os sleep too long each
+ * time, longer would keep it from sleeping long after waking up was dear.
+ */
+#define BLK_POLL_WAKE_AGE_MS	1000
+
+/**
+ * struct blk_poll_cpu_wake - What waking up costs a CPU, whatever the queue.
+ * @model: The estimate.
+ * @updated: When it was last learnt or doubted, in jiffies.
+ */
+struct blk_poll_cpu_wake {
+	struct blk_poll_wake model;
+	unsigned long updated;
+};
+
+static DEFINE_PER_CPU(struct blk_poll_cpu_wake, blk_poll_cpu_wake);
 
 static void blk_poll_init_states(struct blk_poll_tracker *t)
 {
@@ -112,9 +131,8 @@ static void blk_poll_close_window(struct timer_list *timer)
 		struct blk_poll_window win;
 
 		blk_poll_window_close(&win, &t->sum[i]);
-		/* __blk_poll_reflect() reads the mean without the lock */
-		WRITE_ONCE(b->win.mean_ns, win.mean_ns);
 		b->win = win;
+		WRITE_ONCE(b->mean_ns, win.mean_ns);
 		if (policy->window)
 			policy->window(b->state[t->policy], &win);
 	}
@@ -140,8 +158,10 @@ void blk_poll_forget(struct request_queue *q)
 
 	raw_spin_lock_irqsave(&t->lock, flags);
 	blk_poll_collect(t);
-	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
+	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++) {
 		t->bucket[i].win = (struct blk_poll_window){ };
+		WRITE_ONCE(t->bucket[i].mean_ns, 0);
+	}
 	blk_poll_init_states(t);
 	raw_spin_unlock_irqrestore(&t->lock, flags);
 }
@@ -220,6 +240,23 @@ struct blk_poll_tracker *blk_poll_tracker_get(struct request_queue *q)
 }
 
 /**
+ * blk_poll_set_delay() - Set what the pollers of a queue do.
+ * @t: The tracker of the queue.
+ * @delay_us: -1, 0 or 1 to BLK_POLL_MAX_DELAY_US.
+ *
+ * Context: Any.  The caller serialises.
+ */
+void blk_poll_set_delay(struct blk_poll_tracker *t, int delay_us)
+{
+	bool was_enabled = t->delay_us != BLK_POLL_DELAY_CLASSIC;
+	bool enabled = delay_us != BLK_POLL_DELAY_CLASSIC;
+
+	WRITE_ONCE(t->delay_us, delay_us);
+	if (enabled != was_enabled)
+		atomic_add(enabled ? 1 : -1, &blk_poll_nr_enabled);
+}
+
+/**
  * blk_poll_tracker_free() - Free the tracker of a queue, if it has one.
  * @q: The queue, to which nobody has a reference any more.
  *
@@ -230,6 +267,7 @@ void blk_poll_tracker_free(struct request_queue *q)
 	if (!q->poll_tracker)
 		return;
 
+	blk_poll_set_delay(q->poll_tracker, BLK_POLL_DELAY_CLASSIC);
 	timer_shutdown_sync(&q->poll_tracker->timer);
 	blk_poll_tracker_destroy(q->poll_tracker);
 }
@@ -243,10 +281,15 @@ void blk_poll_tracker_free(struct request_queue *q)
  */
 void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in)
 {
-	const struct blk_poll_wake *wake = raw_cpu_ptr(&blk_poll_cpu_wake);
+	struct blk_poll_cpu_wake *wake = raw_cpu_ptr(&blk_poll_cpu_wake);
 
-	in->wake.lag_ns = READ_ONCE(wake->lag_ns);
-	in->wake.dev_ns = READ_ONCE(wake->dev_ns);
+	if (time_after(jiffies, READ_ONCE(wake->updated) +
+				msecs_to_jiffies(BLK_POLL_WAKE_AGE_MS))) {
+		WRITE_ONCE(wake->updated, jiffies);
+		blk_poll_wake_decay(&wake->model);
+	}
+	in->wake.lag_ns = READ_ONCE(wake->model.lag_ns);
+	in->wake.dev_ns = READ_ONCE(wake->model.dev_ns);
 	in->cap_ns = min_t(u64, (u64)BLK_POLL_MAX_DELAY_US * NSEC_PER_USEC,
 			   jiffies_to_nsecs(q->rq_timeout) >>
 				   BLK_POLL_TIMEOUT_SHIFT);
@@ -277,21 +320,40 @@ void blk_poll_select(struct blk_poll_tracker *t, unsigned int bucket,
 					   (u64)NSEC_PER_USEC);
 }
 
+/**
+ * blk_poll_count_sleeps() - Count the sleeps of a wait that nobody has counted.
+ * @t: The tracker of the queue that is looked at.
+ * @wait: The wait.
+ *
+ * Context: Task context.
+ */
+void blk_poll_count_sleeps(struct blk_poll_tracker *t,
+			   struct blk_poll_wait *wait)
+{
+	if (!wait->sleeps)
+		return;
+	this_cpu_add(t->cpu->counter[BLK_POLL_SLEEPS], wait->sleeps);
+	this_cpu_add(t->cpu->counter[BLK_POLL_WOKEN_EARLY], wait->woken_early);
+	wait->sleeps = 0;
+	wait->woken_early = 0;
+}
+
 /* Called through blk_poll_consult(), see there. */
 void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 {
 	struct request_queue *q = hctx->queue;
 	struct blk_poll_tracker *t = blk_poll_tracker(q);
 	u64 elapsed_ns, timer_ns;
-	u8 stage = wait->stage;
 
-	wait->looks++;
-	wait->nr_looks++;
+	wait->consulted = true;
+	wait->looked = true;
 
 	if (!t || wait->bucket < 0) {
 		wait->veto = true;
 		return;
 	}
+	blk_poll_count_sleeps(t, wait);
+	this_cpu_inc(t->cpu->counter[BLK_POLL_LOOKS]);
 
 	if (!wait->planned) {
 		blk_poll_inputs_now(q, &wait->in);
@@ -300,21 +362,19 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 	}
 
 	/* Nothing left but to spin.  That is the fast path: no clock. */
-	if (stage >= wait->plan.nr) {
+	if (wait->stage >= wait->plan.nr) {
 		wait->veto = true;
 		return;
 	}
 
-	wait->empty_ns = ktime_get_ns();
-	elapsed_ns = wait->empty_ns - wait->start_ns;
+	if (!wait->now_ns)
+		wait->now_ns = ktime_get_ns();
+	wait->empty_ns = wait->now_ns;
+	elapsed_ns = wait->now_ns - wait->start_ns;
 	timer_ns = blk_poll_plan_due(&wait->plan, &wait->stage, elapsed_ns,
 				     &wait->in);
 	if (!timer_ns) {
 		wait->veto = true;
-		/* Given up because of the lag, not because it is too late? */
-		if (wait->stage != stage &&
-		    wait->plan.stage[stage].sleep_to_ns > elapsed_ns)
-			blk_poll_wake_decay(raw_cpu_ptr(&blk_poll_cpu_wake));
 		return;
 	}
 
@@ -332,7 +392,10 @@ EXPORT_SYMBOL_GPL(__blk_poll_consult);
  */
 void blk_poll_woken(u64 lag_ns)
 {
-	blk_poll_wake_reflect(raw_cpu_ptr(&blk_poll_cpu_wake), lag_ns);
+	struct blk_poll_cpu_wake *wake = raw_cpu_ptr(&blk_poll_cpu_wake);
+
+	WRITE_ONCE(wake->updated, jiffies);
+	blk_poll_wake_reflect(&wake->model, lag_ns);
 }
 
 static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
@@ -346,8 +409,8 @@ static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
 	/* If we migrate here it is another CPU's area, locked all the same. */
 	raw_spin_lock_irqsave(&c->lock, flags);
 	blk_poll_staging_add(&c->staging[bucket], sample,
-			     READ_ONCE(b->win.mean_ns));
-	__set_bit(bucket, &c->dirty);
+			     READ_ONCE(b->mean_ns));
+	WRITE_ONCE(c->dirty, c->dirty | BIT(bucket));
 	raw_spin_unlock_irqrestore(&c->lock, flags);
 
 	policy = blk_poll_policies[READ_ONCE(t->policy)];
@@ -366,53 +429,26 @@ static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
 	this_cpu_inc(t->cpu->counter[BLK_POLL_SAMPLES]);
 }
 
-/**
- * blk_poll_end_io() - Complete a bio that its submitter polls for.
- * @bio: The bio.
- *
- * Context: Any: the waiter itself, a peer that polls the same queue, or an
- * interrupt if the bio was downgraded.
- */
-void blk_poll_end_io(struct bio *bio)
-{
-	struct blk_poll_wait *wait = bio->bi_private;
-	struct task_struct *task = wait->task;
-
-	rcu_read_lock();
-	/*
-	 * With @done set the waiter may return, and even exit, at once: its
-	 * stack must not be touched any more, and RCU keeps the task.  Pairs
-	 * with blk_poll_done().
-	 */
-	smp_store_release(&wait->done, true);
-	if (task != current)
-		wake_up_process(task);
-	rcu_read_unlock();
-}
-
-/* The wait of the task that submitted @rq, if it is one that waits for it. */
-static struct blk_poll_wait *blk_poll_owner(struct request *rq)
-{
-	if (rq->bio && rq->bio->bi_end_io == blk_poll_end_io)
-		return rq->bio->bi_private;
-	return NULL;
-}
-
 /* Called through blk_poll_reflect(), see there. */
 void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 			bool is_error)
 {
 	struct blk_poll_tracker *t = blk_poll_tracker(rq->q);
-	struct blk_poll_wait *owner = blk_poll_owner(rq);
 	struct blk_poll_sample sample;
 	u64 start_ns, now_ns;
 	int bucket;
 
+	if (t && !wait->found) {
+		blk_poll_count_sleeps(t, wait);
+		this_cpu_inc(t->cpu->counter[BLK_POLL_LOOKS]);
+	}
 	wait->found = true;
+	wait->looked = true;
 
 	/* io_poll_delay may have left -1 only after the request was started */
 	start_ns = rq->io_start_time_ns;
-	if (!t || is_error || !start_ns || !(rq->cmd_flags & REQ_POLLED) ||
+	if (!t || is_error || !start_ns || !rq->bio ||
+	    !(rq->cmd_flags & REQ_POLLED) ||
 	    (req_op(rq) != REQ_OP_READ && req_op(rq) != REQ_OP_WRITE))
 		return;
 	bucket = blk_poll_bucket(op_is_write(req_op(rq)), blk_rq_bytes(rq));
@@ -427,12 +463,67 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 		sample.lower_ns = wait->empty_ns - start_ns;
 	else
 		sample.lower_ns = 0;
-	sample.overslept = owner == wait && wait->nr_sleeps && !wait->looks;
-
-	if (owner) {
-		owner->sampled = true;
-		owner->overslept = sample.overslept;
-	}
+	/* A ring cannot tell its own completions from those of others. */
+	sample.overslept = (wait->ring || rq->bio == wait->bio) &&
+			   wait->nr_sleeps && !wait->looks;
+	if (sample.overslept)
+		this_cpu_inc(t->cpu->counter[BLK_POLL_OVERSLEPT]);
 	blk_poll_stage(t, bucket, &sample, now_ns);
+
+	/*
+	 * Nobody needs to look for this bio any more.  A cookie that is gone
+	 * tells a task that waits for it that it has taught something.
+	 */
+	WRITE_ONCE(rq->bio->bi_cookie, BLK_QC_T_NONE);
 }
 EXPORT_SYMBOL_GPL(__blk_poll_reflect);
+
+/**
+ * blk_poll_ring_start() - Note the start of a polled I/O of a ring.
+ *
+ * Context: Any.
+ * Return: The time, or 0 while no queue lets pollers sleep.
+ */
+u64 blk_poll_ring_start(void)
+{
+	return atomic_read(&blk_poll_nr_enabled) ? ktime_get_ns() : 0;
+}
+
+/**
+ * blk_poll_ring_begin() - Prepare to wait for the I/Os of a ring.
+ * @wait: Storage that lives as long as the waiting.
+ *
+ * Context: Task context.
+ * Return: @wait, initialised, or NULL while no queue lets pollers sleep.
+ */
+struct blk_poll_wait *blk_poll_ring_begin(struct blk_poll_wait *wait)
+{
+	if (!atomic_read(&blk_poll_nr_enabled))
+		return NULL;
+	*wait = (struct blk_poll_wait){ .ring = true, .task = current };
+	return wait;
+}
+
+/* Called through blk_poll_ring_next(), see there. */
+void __blk_poll_ring_next(struct blk_poll_wait *wait, u64 start_ns,
+			  bool is_write, u32 bytes)
+{
+	wait->veto |= !wait->consulted;
+	wait->consulted = false;
+	/*
+	 * No plan is kept from one round to the next.  Its times count from the
+	 * I/O's start, so what has been slept is in the past by then.
+	 */
+	wait->planned = false;
+	wait->stage = 0;
+	wait->start_ns = start_ns;
+	wait->bucket = start_ns ? blk_poll_bucket(is_write, bytes) : -1;
+}
+
+/* Called through blk_poll_ring_due(), see there. */
+bool __blk_poll_ring_due(struct blk_poll_wait *wait)
+{
+	if (wait->looked)
+		wait->looks++;
+	return wait->due_ns && wait->consulted && !wait->veto && !wait->found;
+}

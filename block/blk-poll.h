@@ -56,10 +56,12 @@ struct blk_poll_cpu {
 
 /**
  * struct blk_poll_bucket - What a queue knows about one direction and size.
- * @win: The last window that was closed.  @win.mean_ns is read without a lock.
+ * @mean_ns: Copy of @win.mean_ns that is read without the lock.
+ * @win: The last window that was closed.
  * @state: State of each policy; only the chosen one learns.
  */
 struct blk_poll_bucket {
+	u64 mean_ns;
 	struct blk_poll_window win;
 	void *state[BLK_POLL_NR_POLICIES];
 };
@@ -89,53 +91,6 @@ struct blk_poll_tracker {
 	u64 counter_base[BLK_POLL_NR_COUNTERS];
 };
 
-/**
- * struct blk_poll_wait - One task that waits for a polled bio.
- * @start_ns: ktime_get_ns() just before the bio was submitted.
- * @in: Wake-up cost and cap, taken when the plan was made.
- * @plan: The plan, valid if @planned.
- * @due_ns: Out, each round: when the earliest sleep that was decided must be
- *	over, on the clock of @start_ns; 0: none.
- * @empty_ns: Last empty look before a sleep, on the same clock; 0: none.
- * @looks: Empty looks since the last sleep; 0: the next look is the first.
- * @nr_looks: Looks during this I/O, for the statistics.
- * @nr_sleeps: Sleeps, at most the stages of @plan.
- * @nr_woken_early: Sleeps that ended before their timer.
- * @bucket: Bucket of the bio, negative if there is none.
- * @stage: Next stage of @plan, never goes back.
- * @planned: A plan was made at the first empty look.
- * @veto: Out, each round: something must not be slept on.
- * @found: Out, each round: the look found completions.
- * @sampled: The bio's completion has become a sample, here or at a peer.
- * @overslept: It was found at the first look after a sleep.
- * @done: Set by the completion, with release semantics; the last that it
- *	touches in here.
- * @task: Who waits.
- *
- * On the waiter's stack.  Only the waiter and what it calls write to it, apart
- * from @done and @sampled, which belong to whoever completes the bio.
- */
-struct blk_poll_wait {
-	u64 start_ns;
-	struct blk_poll_inputs in;
-	struct blk_poll_plan plan;
-	u64 due_ns;
-	u64 empty_ns;
-	u32 looks;
-	u32 nr_looks;
-	u8 nr_sleeps;
-	u8 nr_woken_early;
-	s8 bucket;
-	u8 stage;
-	bool planned;
-	bool veto;
-	bool found;
-	bool sampled;
-	bool overslept;
-	bool done;
-	struct task_struct *task;
-};
-
 #ifdef CONFIG_BLK_HYBRID_POLL
 struct blk_poll_tracker *blk_poll_tracker_get(struct request_queue *q);
 void blk_poll_tracker_free(struct request_queue *q);
@@ -144,7 +99,9 @@ void blk_poll_select(struct blk_poll_tracker *t, unsigned int bucket,
 		     struct blk_poll_plan *plan);
 void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in);
 void blk_poll_woken(u64 lag_ns);
-void blk_poll_end_io(struct bio *bio);
+void blk_poll_set_delay(struct blk_poll_tracker *t, int delay_us);
+void blk_poll_count_sleeps(struct blk_poll_tracker *t,
+			   struct blk_poll_wait *wait);
 
 /* The tracker of @q, or NULL. */
 static inline struct blk_poll_tracker *blk_poll_tracker(struct request_queue *q)

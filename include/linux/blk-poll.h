@@ -2,17 +2,87 @@
 #ifndef _LINUX_BLK_POLL_H
 #define _LINUX_BLK_POLL_H
 
+#include <linux/blk-poll-plan.h>
 #include <linux/blkdev.h>
 
 struct blk_mq_hw_ctx;
-struct blk_poll_wait;
 struct request;
+
+/**
+ * struct blk_poll_wait - A task that waits for polled I/O.
+ * @start_ns: ktime_get_ns() just before the I/O was submitted.
+ * @in: Wake-up cost and cap, taken when the plan was made.
+ * @plan: The plan, valid if @planned.
+ * @now_ns: The clock, read once a round at most; 0: not read yet.
+ * @due_ns: Out, each round: when the earliest sleep that was decided must be
+ *	over, on the clock of @start_ns; 0: none.
+ * @empty_ns: Last empty look before a sleep, on the same clock; 0: none.
+ * @bio: The bio that is waited for, NULL for a ring.
+ * @bdev: Its device when it was submitted.
+ * @iter: Its data when it was submitted.
+ * @looks: Rounds that looked since the last sleep; 0: this is the first.
+ * @nr_sleeps: Sleeps so far; for one bio at most the stages of @plan.
+ * @sleeps: Those of them that no tracker has counted yet.
+ * @woken_early: Those of @sleeps that ended before their timer.
+ * @bucket: Bucket of the I/O, negative if there is none.
+ * @stage: Next stage of @plan, never goes back.
+ * @planned: A plan was made at the first empty look.
+ * @ring: Waits for many I/Os: the plan is made anew for each.
+ * @consulted: Out, each I/O: the driver has consulted.
+ * @looked: Out, each round: somebody has looked.
+ * @veto: Out, each round: something must not be slept on.
+ * @found: Out, each round: the look found completions.
+ * @retry: The bio was refused because it was polled.
+ * @done: Set by the completion, with release semantics; the last that it
+ *	touches in here.
+ * @task: Who waits.
+ *
+ * On the waiter's stack.  Only the waiter and what it calls write to it, apart
+ * from @retry and @done, which belong to whoever completes the bio.
+ */
+struct blk_poll_wait {
+	u64 start_ns;
+	struct blk_poll_inputs in;
+	struct blk_poll_plan plan;
+	u64 now_ns;
+	u64 due_ns;
+	u64 empty_ns;
+	struct bio *bio;
+	struct block_device *bdev;
+	struct bvec_iter iter;
+	u32 looks;
+	u32 nr_sleeps;
+	u32 sleeps;
+	u32 woken_early;
+	s8 bucket;
+	u8 stage;
+	bool planned;
+	bool ring;
+	bool consulted;
+	bool looked;
+	bool veto;
+	bool found;
+	bool retry;
+	bool done;
+	struct task_struct *task;
+};
 
 #ifdef CONFIG_BLK_HYBRID_POLL
 void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait);
 void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 			bool is_error);
 void blk_poll_forget(struct request_queue *q);
+
+void blk_poll_sync_prepare(struct blk_poll_wait *wait, struct bio *bio);
+bool blk_poll_sync_done(struct blk_poll_wait *wait, struct bio *bio);
+void blk_poll_sync_wait(struct blk_poll_wait *wait);
+
+u64 blk_poll_ring_start(void);
+struct blk_poll_wait *blk_poll_ring_begin(struct blk_poll_wait *wait);
+void __blk_poll_ring_next(struct blk_poll_wait *wait, u64 start_ns,
+			  bool is_write, u32 bytes);
+bool __blk_poll_ring_due(struct blk_poll_wait *wait);
+void blk_poll_ring_sleep(struct blk_poll_wait *wait);
 #else
 static inline void __blk_poll_consult(struct blk_mq_hw_ctx *hctx,
 				      struct blk_poll_wait *wait)
@@ -25,6 +95,46 @@ static inline void __blk_poll_reflect(struct request *rq,
 }
 
 static inline void blk_poll_forget(struct request_queue *q)
+{
+}
+
+static inline void blk_poll_sync_prepare(struct blk_poll_wait *wait,
+					 struct bio *bio)
+{
+}
+
+static inline bool blk_poll_sync_done(struct blk_poll_wait *wait,
+				      struct bio *bio)
+{
+	return true;
+}
+
+static inline void blk_poll_sync_wait(struct blk_poll_wait *wait)
+{
+}
+
+static inline u64 blk_poll_ring_start(void)
+{
+	return 0;
+}
+
+static inline struct blk_poll_wait *
+blk_poll_ring_begin(struct blk_poll_wait *wait)
+{
+	return NULL;
+}
+
+static inline void __blk_poll_ring_next(struct blk_poll_wait *wait,
+					u64 start_ns, bool is_write, u32 bytes)
+{
+}
+
+static inline bool __blk_poll_ring_due(struct blk_poll_wait *wait)
+{
+	return false;
+}
+
+static inline void blk_poll_ring_sleep(struct blk_poll_wait *wait)
 {
 }
 #endif /* CONFIG_BLK_HYBRID_POLL */
@@ -64,6 +174,59 @@ static inline void blk_poll_reflect(struct request *rq,
 {
 	if (iob && iob->wait)
 		__blk_poll_reflect(rq, iob->wait, is_error);
+}
+
+/**
+ * blk_poll_round_begin() - Begin to look.
+ * @wait: Who waits, or NULL.
+ *
+ * Context: Task context, before a look at one completion queue or at all those
+ * of a ring.
+ */
+static inline void blk_poll_round_begin(struct blk_poll_wait *wait)
+{
+	if (!wait)
+		return;
+	wait->now_ns = 0;
+	wait->due_ns = 0;
+	wait->veto = false;
+	wait->found = false;
+	wait->looked = false;
+	wait->consulted = true;
+}
+
+/**
+ * blk_poll_ring_next() - Say for which I/O of a ring the next look is.
+ * @wait: The ring's wait, or NULL.
+ * @start_ns: What blk_poll_ring_start() gave when it was submitted, or 0 for
+ *	an I/O that must not be slept on.
+ * @is_write: Its direction.
+ * @bytes: Its size.
+ *
+ * The I/O before forbids any sleep in this round if its driver was not there
+ * to consult: it is not polled, or by a driver that does not.
+ *
+ * Context: Task context, between blk_poll_round_begin() and
+ * blk_poll_ring_due().
+ */
+static inline void blk_poll_ring_next(struct blk_poll_wait *wait, u64 start_ns,
+				      bool is_write, u32 bytes)
+{
+	if (wait)
+		__blk_poll_ring_next(wait, start_ns, is_write, bytes);
+}
+
+/**
+ * blk_poll_ring_due() - End a round of a ring.
+ * @wait: The ring's wait, or NULL.
+ *
+ * Context: Task context.
+ * Return: Whether to call blk_poll_ring_sleep() before the next round: nothing
+ * was found, and nothing must not be slept on.
+ */
+static inline bool blk_poll_ring_due(struct blk_poll_wait *wait)
+{
+	return wait && __blk_poll_ring_due(wait);
 }
 
 #endif /* _LINUX_BLK_POLL_H */

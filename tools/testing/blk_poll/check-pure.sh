@@ -11,7 +11,8 @@ cc=${CC:-cc}
 nm=${NM:-nm}
 objdump=${OBJDUMP:-objdump}
 flags=(-std=gnu11 -O2 -Wall -Werror -ffreestanding -fno-stack-protector
-	-fno-pic -fno-pie -fno-common -I"$(dirname "$0")/include")
+	-fno-pic -fno-pie -fno-common -I"$(dirname "$0")/include"
+	-idirafter "$(dirname "$0")/../../../include")
 
 # What a compiler may call for 64-bit integers and for structures.
 helpers='__(u?div|u?mod|mul|ashl|ashr|lshr)di3|__u?divmoddi4|mem(cpy|set|move|cmp)'

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * When to sleep during a polled I/O.  Pure types, shared by the estimator in
+ * block/blk-poll-est.h, which also runs in userspace, and those who wait.
+ */
+#ifndef _LINUX_BLK_POLL_PLAN_H
+#define _LINUX_BLK_POLL_PLAN_H
+
+#include <linux/types.h>
+
+/* Most sleeps that one I/O can take; see struct blk_poll_plan. */
+#define BLK_POLL_MAX_STAGES	4
+
+/**
+ * struct blk_poll_wake - What it costs a CPU to wake up from an exact timer.
+ * @lag_ns: Moving mean of wake-up minus timer expiry.
+ * @dev_ns: Moving mean of the distance from @lag_ns.
+ */
+struct blk_poll_wake {
+	u32 lag_ns;
+	u32 dev_ns;
+};
+
+/**
+ * struct blk_poll_inputs - What a decision may depend on besides the state.
+ * @wake: The wake-up cost of the CPU that is about to sleep.
+ * @cap_ns: No sleep ends later than this after the I/O's start.
+ */
+struct blk_poll_inputs {
+	struct blk_poll_wake wake;
+	u64 cap_ns;
+};
+
+/**
+ * struct blk_poll_stage - One sleep of a plan and the looks after it.
+ * @sleep_to_ns: When the poller wants to be awake and looking.
+ * @look_until_ns: Until when it looks before the next stage may begin.
+ *
+ * Both count from the I/O's start.
+ */
+struct blk_poll_stage {
+	u64 sleep_to_ns;
+	u64 look_until_ns;
+};
+
+/**
+ * struct blk_poll_plan - When to sleep during one I/O.
+ * @nr: Number of stages; 0 means do not sleep, spin.
+ * @stage: The stages, times never decreasing.  After the last one the poller
+ *	spins until the I/O is done.
+ */
+struct blk_poll_plan {
+	u8 nr;
+	struct blk_poll_stage stage[BLK_POLL_MAX_STAGES];
+};
+
+#endif /* _LINUX_BLK_POLL_PLAN_H */
