@@ -3,7 +3,9 @@
  * Hybrid polling: tasks that wait by polling, for one bio or for a ring.
  */
 
+#include <linux/blk-crypto.h>
 #include <linux/blk-poll.h>
+#include <linux/jiffies.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -43,6 +45,7 @@ static void blk_poll_sleep_begin(struct blk_poll_wait *wait)
 	wait->sleeps++;
 	wait->stage++;
 	wait->looks = 0;
+	wait->empty_ns = wait->now_ns;
 }
 
 static void blk_poll_sync_sleep(struct blk_poll_wait *wait)
@@ -60,9 +63,9 @@ static void blk_poll_sync_sleep(struct blk_poll_wait *wait)
  * blk_poll_ring_sleep() - Sleep until the earliest I/O of a ring is due.
  * @wait: The ring's wait, for which blk_poll_ring_due() was just true.
  *
- * Returns early for signals and task work.  Nothing else wakes it: who
- * completes an I/O of this ring does not know about the sleep, which is
- * bounded.
+ * Returns early for signals and for task work that is announced like one.
+ * Nothing else wakes it: who completes an I/O of this ring does not know about
+ * the sleep, which is bounded.
  *
  * Context: Task context, no lock held.
  */
@@ -79,7 +82,15 @@ static void blk_poll_look(struct blk_poll_wait *wait, bool may_sleep)
 	struct io_comp_batch iob = { .wait = may_sleep ? wait : NULL };
 
 	blk_poll_round_begin(wait);
-	bio_poll(wait->bio, &iob, BLK_POLL_ONESHOT);
+	/*
+	 * Multipath makes the bio point to one of its paths, which may be
+	 * removed once the bio is done: RCU keeps its queue until we have
+	 * looked.
+	 */
+	rcu_read_lock();
+	if (!blk_poll_done(wait))
+		bio_poll(wait->bio, &iob, BLK_POLL_ONESHOT);
+	rcu_read_unlock();
 	if (!rq_list_empty(&iob.req_list))
 		iob.complete(&iob);
 	if (wait->looked)
@@ -89,13 +100,38 @@ static void blk_poll_look(struct blk_poll_wait *wait, bool may_sleep)
 /* As the queue's io_poll_delay says; a stacked queue leaves it to those below. */
 static bool blk_poll_may_sleep(struct request_queue *q)
 {
-	return !queue_is_mq(q) || blk_poll_enabled(q);
+	return queue_is_mq(q) ? blk_poll_enabled(q) : blk_poll_any_enabled();
 }
 
-static void blk_poll_account(struct request_queue *q,
-			     struct blk_poll_wait *wait, bool downgraded)
+/*
+ * Whether an interrupt will complete the bio.  A poll queue has no interrupt,
+ * and a bio that is not polled any more has nobody who looks.  The bio tells:
+ * it loses REQ_POLLED when it is split, put off, or fails over.  dm also takes
+ * the flag from a bio of which it has parts in flight that it wants polled; as
+ * long as it has, REQ_DRV says so.
+ */
+static bool blk_poll_downgraded(struct bio *bio)
 {
-	struct blk_poll_tracker *t = blk_poll_tracker(q);
+	blk_opf_t opf = READ_ONCE(bio->bi_opf);
+
+	if (opf & REQ_POLLED)
+		return false;
+	return queue_is_mq(bdev_get_queue(READ_ONCE(bio->bi_bdev))) ||
+	       READ_ONCE(bio->bi_cookie) == BLK_QC_T_NONE || !(opf & REQ_DRV);
+}
+
+/* Give way to whoever has to start the bio: it is queued somewhere. */
+static void blk_poll_sync_idle(struct blk_poll_wait *wait)
+{
+	set_current_state(TASK_UNINTERRUPTIBLE);
+	if (!blk_poll_done(wait))
+		io_schedule_timeout(1);
+	__set_current_state(TASK_RUNNING);
+}
+
+static void blk_poll_account(struct blk_poll_wait *wait, bool downgraded)
+{
+	struct blk_poll_tracker *t = blk_poll_tracker(bdev_get_queue(wait->bdev));
 
 	if (!t)
 		return;
@@ -110,13 +146,17 @@ static void blk_poll_account(struct request_queue *q,
 
 /*
  * Can @bio be polled now?  Not if it needs a flush sequence: its flush request
- * would go to the poll queue ahead of it, where nobody looks for it.
+ * would go to the poll queue ahead of it, where nobody looks for it.  And not
+ * if it is to be encrypted: the fallback without hardware submits a bio of its
+ * own in its place.
  */
 static bool blk_poll_possible(struct bio *bio)
 {
 	struct block_device *bdev = bio->bi_bdev;
 	struct request_queue *q = bdev_get_queue(bdev);
 
+	if (bio_has_crypt_ctx(bio))
+		return false;
 	if (op_is_flush(bio->bi_opf) && bdev_write_cache(bdev) &&
 	    !bdev_fua(bdev))
 		return false;
@@ -189,8 +229,7 @@ bool blk_poll_sync_done(struct blk_poll_wait *wait, struct bio *bio)
 	 * with blk_poll_done().
 	 */
 	smp_store_release(&wait->done, true);
-	if (task != current)
-		wake_up_process(task);
+	blk_wake_io_task(task);
 	rcu_read_unlock();
 	return !retry;
 }
@@ -209,6 +248,8 @@ static void blk_poll_retry(struct blk_poll_wait *wait)
 	bio->bi_opf &= ~(REQ_POLLED | REQ_NOMERGE);
 	bio->bi_cookie = BLK_QC_T_NONE;
 	bio->bi_iter = wait->iter;
+	/* dm splits a bio without asking for BIO_CHAIN to be set again */
+	atomic_set(&bio->__bi_remaining, 1);
 	bio_set_dev(bio, wait->bdev);
 	submit_bio_noacct(bio);
 }
@@ -217,32 +258,30 @@ static void blk_poll_retry(struct blk_poll_wait *wait)
  * blk_poll_sync_wait() - Poll until the bio is done, or not polled any more.
  * @wait: The task's wait; nothing happens if no bio was prepared with it.
  *
- * A bio that is not polled any more, because it was split, has failed over or
- * was requeued, will be completed by an interrupt: the caller has to wait for
+ * A bio that is not polled any more, because it was split, was put off or has
+ * failed over, will be completed by an interrupt: the caller has to wait for
  * the completion in any case.
  *
  * Context: Task context, may sleep.  No locks that a completion could need.
  */
 void blk_poll_sync_wait(struct blk_poll_wait *wait)
 {
+	unsigned long begin = jiffies;
 	struct bio *bio = wait->bio;
-	struct request_queue *q;
 	bool downgraded = false;
-	bool may_sleep = wait->start_ns;
+	bool may_sleep;
 
 	if (!bio)
 		return;
 
-	q = bdev_get_queue(bio->bi_bdev);
+	may_sleep = wait->start_ns;
 	/* what sits in the caller's plug is not at the device yet */
 	blk_flush_plug(current->plug, false);
 
 	while (!blk_poll_done(wait)) {
-		/*
-		 * A poll queue has no interrupt and a bio that is not polled
-		 * any more has nobody who looks: only the bio knows which.
-		 */
-		downgraded = !(READ_ONCE(bio->bi_opf) & REQ_POLLED);
+		rcu_read_lock();
+		downgraded = blk_poll_downgraded(bio);
+		rcu_read_unlock();
 		if (downgraded)
 			break;
 
@@ -252,16 +291,19 @@ void blk_poll_sync_wait(struct blk_poll_wait *wait)
 
 		if (wait->due_ns && !wait->veto)
 			blk_poll_sync_sleep(wait);
+		else if (READ_ONCE(bio->bi_cookie) == BLK_QC_T_NONE &&
+			 time_after(jiffies, begin + 1))
+			blk_poll_sync_idle(wait);
 		else
 			cond_resched();
 	}
 
-	if (wait->done && wait->retry) {
+	if (blk_poll_done(wait) && wait->retry) {
 		downgraded = true;
 		blk_poll_retry(wait);
 	}
 	if (may_sleep)
-		blk_poll_account(q, wait, downgraded);
+		blk_poll_account(wait, downgraded);
 	bio_put(bio);
 }
 

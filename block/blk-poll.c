@@ -290,9 +290,10 @@ void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in)
 	}
 	in->wake.lag_ns = READ_ONCE(wake->model.lag_ns);
 	in->wake.dev_ns = READ_ONCE(wake->model.dev_ns);
-	in->cap_ns = min_t(u64, (u64)BLK_POLL_MAX_DELAY_US * NSEC_PER_USEC,
-			   jiffies_to_nsecs(q->rq_timeout) >>
-				   BLK_POLL_TIMEOUT_SHIFT);
+	/* rq_timeout is an unsigned int of jiffies: at most 2^32 * 10^7 */
+	in->cap_ns = min((u64)BLK_POLL_MAX_DELAY_US * NSEC_PER_USEC,
+			 (u64)q->rq_timeout * TICK_NSEC >>
+				 BLK_POLL_TIMEOUT_SHIFT);
 }
 
 /**
@@ -369,7 +370,6 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 
 	if (!wait->now_ns)
 		wait->now_ns = ktime_get_ns();
-	wait->empty_ns = wait->now_ns;
 	elapsed_ns = wait->now_ns - wait->start_ns;
 	timer_ns = blk_poll_plan_due(&wait->plan, &wait->stage, elapsed_ns,
 				     &wait->in);
@@ -429,6 +429,16 @@ static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
 	this_cpu_inc(t->cpu->counter[BLK_POLL_SAMPLES]);
 }
 
+/*
+ * Whether the poller owns @rq.  A ring, and a task that waits for a bio to a
+ * stacked device, cannot tell and take all that they find for their own.
+ */
+static bool blk_poll_is_own(struct request *rq, struct blk_poll_wait *wait)
+{
+	return wait->ring || rq->bio == wait->bio ||
+	       !queue_is_mq(bdev_get_queue(wait->bdev));
+}
+
 /* Called through blk_poll_reflect(), see there. */
 void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 			bool is_error)
@@ -463,9 +473,8 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 		sample.lower_ns = wait->empty_ns - start_ns;
 	else
 		sample.lower_ns = 0;
-	/* A ring cannot tell its own completions from those of others. */
-	sample.overslept = (wait->ring || rq->bio == wait->bio) &&
-			   wait->nr_sleeps && !wait->looks;
+	sample.overslept = blk_poll_is_own(rq, wait) && wait->nr_sleeps &&
+			   !wait->looks;
 	if (sample.overslept)
 		this_cpu_inc(t->cpu->counter[BLK_POLL_OVERSLEPT]);
 	blk_poll_stage(t, bucket, &sample, now_ns);
@@ -479,6 +488,17 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 EXPORT_SYMBOL_GPL(__blk_poll_reflect);
 
 /**
+ * blk_poll_any_enabled() - Find out whether any queue lets pollers sleep.
+ *
+ * Context: Any.
+ * Return: Whether there is a queue whose io_poll_delay is not -1.
+ */
+bool blk_poll_any_enabled(void)
+{
+	return atomic_read(&blk_poll_nr_enabled);
+}
+
+/**
  * blk_poll_ring_start() - Note the start of a polled I/O of a ring.
  *
  * Context: Any.
@@ -486,7 +506,7 @@ EXPORT_SYMBOL_GPL(__blk_poll_reflect);
  */
 u64 blk_poll_ring_start(void)
 {
-	return atomic_read(&blk_poll_nr_enabled) ? ktime_get_ns() : 0;
+	return blk_poll_any_enabled() ? ktime_get_ns() : 0;
 }
 
 /**
@@ -498,7 +518,7 @@ u64 blk_poll_ring_start(void)
  */
 struct blk_poll_wait *blk_poll_ring_begin(struct blk_poll_wait *wait)
 {
-	if (!atomic_read(&blk_poll_nr_enabled))
+	if (!blk_poll_any_enabled())
 		return NULL;
 	*wait = (struct blk_poll_wait){ .ring = true, .task = current };
 	return wait;

@@ -99,6 +99,7 @@ void blk_poll_select(struct blk_poll_tracker *t, unsigned int bucket,
 		     struct blk_poll_plan *plan);
 void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in);
 void blk_poll_woken(u64 lag_ns);
+bool blk_poll_any_enabled(void);
 void blk_poll_set_delay(struct blk_poll_tracker *t, int delay_us);
 void blk_poll_count_sleeps(struct blk_poll_tracker *t,
 			   struct blk_poll_wait *wait);
@@ -131,6 +132,7 @@ int blk_poll_delay_show(struct request_queue *q);
 int blk_poll_delay_store(struct request_queue *q, const char *page);
 ssize_t blk_poll_policy_show(struct request_queue *q, char *page);
 int blk_poll_policy_store(struct request_queue *q, const char *page);
+#define BLK_POLL_STAT_MODE	0600
 int blk_poll_stat_show(void *data, struct seq_file *m);
 ssize_t blk_poll_stat_write(void *data, const char __user *buf, size_t count,
 			    loff_t *ppos);
@@ -166,6 +168,7 @@ static inline int blk_poll_stat_show(void *data, struct seq_file *m)
 }
 
 #define blk_poll_stat_write	NULL
+#define BLK_POLL_STAT_MODE	0400
 #endif /* CONFIG_BLK_HYBRID_POLL */
 
 #endif /* BLK_POLL_H */

@@ -16,7 +16,7 @@ struct request;
  * @now_ns: The clock, read once a round at most; 0: not read yet.
  * @due_ns: Out, each round: when the earliest sleep that was decided must be
  *	over, on the clock of @start_ns; 0: none.
- * @empty_ns: Last empty look before a sleep, on the same clock; 0: none.
+ * @empty_ns: Last empty look before the last sleep, on the same clock; 0: none.
  * @bio: The bio that is waited for, NULL for a ring.
  * @bdev: Its device when it was submitted.
  * @iter: Its data when it was submitted.
