@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0
+# Checks that each mode did what its name says, and that it paid.
+# usage: awk -v rounds=N -f runs.awk -f checks.awk runs.csv
+#   One line for each check; exit status 1 when one of them failed. Counts are
+#   checked in every round; CPU and latency by their medians.
+
+# Share of the I/Os, in percent, that must end by interrupt in mode irq, must be
+# slept for in a sleeping mode, and must be seen by the estimator.
+BEGIN { MOST_PCT = 90 }
+
+# Voluntary context switches, as a share of the sleeps in percent. The two are
+# read some milliseconds apart, and fio waits for a lock now and then. fio's own
+# figure, ctx in runs.csv, is no good for that: it has the involuntary ones too.
+BEGIN { SWITCHES_LOW_PCT = 95; SWITCHES_HIGH_PCT = 105 }
+
+# A polling task that never sleeps is switched by others only.
+BEGIN { CLASSIC_SWITCHES_PCT = 10 }
+
+# How much longer than with classic polling an I/O may take.
+BEGIN { LATENCY_RATIO = 1.10 }
+
+# CPU time as fio accounts it against the time in which its CPU was not idle:
+# most points of difference. Interrupts make the second larger.
+BEGIN { CPU_POINTS = 15 }
+
+function check(ok, text) {
+	printf "%s - %s\n", ok ? "ok" : "not ok", text
+	failed += !ok
+}
+
+# One column in percent of another: the lowest of all rounds, or the highest;
+# -1 where there is nothing to divide by.
+function lowest_share(key, part, whole,    i, x, best) {
+	best = -1
+	for (i = 1; i <= runs[key]; i++) {
+		if (value[key, whole, i] <= 0)
+			return -1
+		x = 100 * value[key, part, i] / value[key, whole, i]
+		if (i == 1 || x < best)
+			best = x
+	}
+	return best
+}
+
+function highest_share(key, part, whole,    i, x, best) {
+	best = -1
+	for (i = 1; i <= runs[key]; i++) {
+		if (value[key, whole, i] <= 0)
+			return -1
+		x = 100 * value[key, part, i] / value[key, whole, i]
+		if (x > best)
+			best = x
+	}
+	return best
+}
+
+function shown(key,    part) {
+	split(key, part, " ")
+	return part[1] " " part[3] " " part[2]
+}
+
+function polled(key, sleeping,    irqs) {
+	irqs = highest(key, "irqs_whole_run")
+	check(runs[key] && lowest(key, "ios") > 0 && irqs == 0 && lowest(key, "irqs_whole_run") == 0,
+		sprintf("%s: %d interrupts of the disk in %d I/Os", shown(key), irqs, median(key, "ios")))
+	if (!sleeping)
+		return
+	check(lowest_share(key, "samples", "ios") > MOST_PCT && highest(key, "downgraded") == 0,
+		sprintf("%s: the kernel polled and timed %.1f %% of them (above %d), %d ended by interrupt",
+			shown(key), lowest_share(key, "samples", "ios"), MOST_PCT, highest(key, "downgraded")))
+}
+
+function slept(key,    low, high) {
+	check(lowest_share(key, "sleeps", "ios") > MOST_PCT,
+		sprintf("%s: a sleep for %.1f %% of the I/Os (above %d)", shown(key),
+			lowest_share(key, "sleeps", "ios"), MOST_PCT))
+	low = lowest_share(key, "part_switches", "part_sleeps")
+	high = highest_share(key, "part_switches", "part_sleeps")
+	check(low >= SWITCHES_LOW_PCT && high <= SWITCHES_HIGH_PCT,
+		sprintf("%s: voluntary context switches are %.1f to %.1f %% of the sleeps (%d to %d)", shown(key),
+			low, high, SWITCHES_LOW_PCT, SWITCHES_HIGH_PCT))
+}
+
+function spun(key,    high) {
+	high = highest_share(key, "part_switches", "ios")
+	check(high >= 0 && high < CLASSIC_SWITCHES_PCT && highest(key, "sleeps") == 0,
+		sprintf("%s: %d sleeps, a voluntary context switch for %.1f %% of the I/Os (below %d)", shown(key),
+			highest(key, "sleeps"), high, CLASSIC_SWITCHES_PCT))
+}
+
+function as_fast(key,    classic, ratio) {
+	classic = key
+	sub(/^[a-z]+/, "classic", classic)
+	ratio = median(classic, "lat_mean_us")
+	if (ratio > 0)
+		ratio = median(key, "lat_mean_us") / ratio
+	check(ratio > 0 && ratio <= LATENCY_RATIO,
+		sprintf("%s: mean latency %.2f x classic (at most %.2f)", shown(key), ratio, LATENCY_RATIO))
+}
+
+# The given modes take more and more CPU.
+function cheaper(list, io,    n, mode, i, ok, text, now, last) {
+	n = split(list, mode, " ")
+	ok = 1
+	last = 0
+	for (i = 1; i <= n; i++) {
+		now = median(mode[i] " " io, "cpu_pct")
+		ok = ok && now > last
+		text = text sprintf("%s%s %.1f %%", i > 1 ? " < " : "", mode[i], now)
+		last = now
+	}
+	split(io, mode, " ")
+	check(ok, sprintf("CPU, %s %s: %s", mode[2], mode[1], text))
+}
+
+function difference(key, i,    x) {
+	x = value[key, "busy_pct", i] - value[key, "cpu_pct", i]
+	return x < 0 ? -x : x
+}
+
+END {
+	nr = split("irq randread 4k,classic randread 4k,fixed randread 4k,mean randread 4k,lmd randread 4k," \
+		"classic randwrite 4k,lmd randwrite 4k,classic randread 8k,lmd randread 8k", want, ",")
+	for (w = 1; w <= nr; w++)
+		missing += rounds - runs[want[w]]
+	check(rounds > 0 && jobs == nr && missing == 0, sprintf("%d jobs, each in all of %d rounds", jobs, rounds))
+
+	for (w = 1; w <= nr; w++) {
+		key = want[w]
+		if (key ~ /^irq /) {
+			check(lowest_share(key, "irqs", "ios") > MOST_PCT,
+				sprintf("%s: an interrupt of the disk for %.1f %% of the I/Os (above %d)", shown(key),
+					lowest_share(key, "irqs", "ios"), MOST_PCT))
+		} else if (key ~ /^classic /) {
+			polled(key, 0)
+			spun(key)
+		} else {
+			polled(key, 1)
+			slept(key)
+			as_fast(key)
+		}
+	}
+	cheaper("irq lmd mean classic", "randread 4k")
+	cheaper("lmd classic", "randwrite 4k")
+	cheaper("lmd classic", "randread 8k")
+	for (j = 1; j <= jobs; j++) {
+		for (i = 1; i <= runs[job[j]]; i++) {
+			if (difference(job[j], i) >= worst) {
+				worst = difference(job[j], i)
+				where = job[j]
+			}
+		}
+	}
+	check(where != "" && worst <= CPU_POINTS,
+		sprintf("CPU as fio counts it and idle time differ by at most %.1f points, in %s (at most %d)",
+			worst, shown(where), CPU_POINTS))
+	exit failed > 0
+}
