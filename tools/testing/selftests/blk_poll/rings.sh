@@ -1,0 +1,176 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# An io_uring that polls sleeps until its earliest I/O is due, if it may.
+set -euo pipefail
+. "$(dirname "$0")/lib.sh"
+
+longest_us=5000000
+ios=120
+
+# ring [ARG]...: $ios random reads by fio; the fields of its terse line. With
+# SQPOLL it does not know when an I/O was issued: then only the whole counts.
+ring() {
+	local said
+
+	before
+	said=$(fio_uring --rw=randread --size=64m --number_ios="$ios" --minimal "$@")
+	after
+	# 5 is the error, 9 the run time in ms, 15 the longest clat in us, 90 the
+	# context switches
+	IFS=';' read -ra fields <<<"$said"
+	if [ "${#fields[@]}" -lt 90 ]; then
+		note "fio says: ${said//$'\n'/$'\n'# }"
+		failed=1
+		fields=("${fields[@]:-}" {1..90})
+	fi
+	note "ring $*: ${fields[8]} ms, longest ${fields[14]} us," \
+		"switches ${fields[89]}, irqs ${delta[irqs]}," \
+		"looks ${delta[looks]}, samples ${delta[samples]}, sleeps ${delta[sleeps]}"
+	expect "fio's error" "${fields[4]}" = 0
+	expect "run time in ms" "${fields[8]}" -lt 20000
+	[[ $* == *sqthread_poll* ]] ||
+		expect "longest latency in us" "${fields[14]%.*}" -lt "$longest_us"
+	expect "interrupts" "${delta[irqs]}" -eq 0
+}
+
+# One I/O at a time: a sleep each.
+one() {
+	must_put "$1" "$queue/io_poll_delay"
+	[ "$1" -ne 0 ] || learn read 4096
+	ring --iodepth=1
+	expect "samples" "${delta[samples]}" -eq "$ios"
+	expect "sleeps" "${delta[sleeps]}" -ge $((ios * 8 / 10))
+	expect "sleeps" "${delta[sleeps]}" -le $((ios * 11 / 10))
+	expect "switches" "${fields[89]}" -ge $((delta[sleeps] * 8 / 10))
+}
+
+# Many at a time: fewer sleeps than I/Os, as one is for all of them.
+many() {
+	must_put "$1" "$queue/io_poll_delay"
+	[ "$1" -ne 0 ] || learn read 4096
+	ring --iodepth=16 --iodepth_batch_submit=16 --iodepth_batch_complete_min=1
+	expect "samples" "${delta[samples]}" -eq "$ios"
+	expect "sleeps" "${delta[sleeps]}" -gt 0
+	expect "sleeps" "${delta[sleeps]}" -lt "$ios"
+}
+
+classic() {
+	must_put -1 "$queue/io_poll_delay"
+	ring --iodepth=4
+	expect "samples" "${delta[samples]}" -eq 0
+	expect "sleeps" "${delta[sleeps]}" -eq 0
+}
+
+sqpoll() {
+	must_put 3000 "$queue/io_poll_delay"
+	ring --iodepth=4 --sqthread_poll=1
+	expect "sleeps" "${delta[sleeps]}" -eq 0
+}
+
+# Commands of NVMe through the character device: nothing to sleep on.
+passthrough() {
+	local said node=/dev/ng${disk#nvme}
+
+	if [ ! -c "$node" ]; then
+		skip "no $node"
+		return
+	fi
+	must_put 3000 "$queue/io_poll_delay"
+	before
+	said=$(timeout 100 fio --name=cmd --filename="$node" \
+		--ioengine=io_uring_cmd --cmd_type=nvme \
+		--hipri --thread --rw=randread --bs=4k --iodepth=4 --size=64m --number_ios="$ios" \
+		--minimal 2>&1 || true)
+	after
+	expect "fio's error" "$(cut -d';' -f5 <<<"$said")" = 0
+	expect "sleeps" "${delta[sleeps]}" -eq 0
+	expect "interrupts" "${delta[irqs]}" -eq 0
+}
+
+# A ring and tasks on one poll queue: each finds the other's completions.
+beside() {
+	must_put "$1" "$queue/io_poll_delay"
+	load_start load -n 0 -l 60 -j 2 "$dev"
+	ring --iodepth=8
+	load_stop load 30
+	expect_good_io
+	note "tasks: ${io[ios]} I/Os, longest ${io[max_us]} us"
+	expect "longest latency in us" "${io[max_us]}" -lt "$longest_us"
+}
+
+# Two rings on one poll queue.
+two() {
+	must_put "$1" "$queue/io_poll_delay"
+	ios=100 ring --iodepth=4 --numjobs=2 --group_reporting
+	expect "samples" "${delta[samples]}" -ge 190
+}
+
+toggled() {
+	local pid
+
+	must_put 0 "$queue/io_poll_delay"
+	before
+	fio_uring --rw=randread --size=64m --time_based --runtime=4 --iodepth=8 --minimal \
+		>"$tmp/fio" &
+	pid=$!
+	while kill -0 "$pid" 2>/dev/null; do
+		for value in 0 -1 3000; do
+			must_put "$value" "$queue/io_poll_delay"
+		done
+	done
+	wait "$pid"
+	after
+	note "toggled: samples ${delta[samples]}, sleeps ${delta[sleeps]}"
+	expect "fio's error" "$(cut -d';' -f5 "$tmp/fio")" = 0
+	expect "longest latency in us" \
+		"$(cut -d';' -f15 "$tmp/fio" | cut -d. -f1)" -lt "$longest_us"
+	expect "interrupts" "${delta[irqs]}" -eq 0
+}
+
+# Killed in a sleep of 100 ms, with I/O in flight.
+killed() {
+	local start took
+
+	must_put 100000 "$queue/io_poll_delay"
+	fio --name=uring --filename="$dev" --direct=1 --bs=4k --thread --ioengine=io_uring --hipri \
+		--rw=randread --size=64m --time_based --runtime=60 --iodepth=8 >"$tmp/fio" 2>&1 &
+	load_pid=$!
+	at_exit load_kill "$load_pid"
+	before
+	sleep 1
+	after
+	expect "sleeps before the kill" "${delta[sleeps]}" -gt 0
+	start=$EPOCHREALTIME
+	kill -KILL "$load_pid"
+	wait_for 30 gone "$load_pid" || expect "the ring" there = gone
+	{ wait "$load_pid" || true; } 2>/dev/null
+	took=$((${EPOCHREALTIME/./} - ${start/./}))
+	note "killed in $took us"
+	expect "time to die in us" "$took" -lt "$longest_us"
+	must_put 3000 "$queue/io_poll_delay"
+	measure -n 30
+	tell "afterwards"
+	expect_good_io
+	expect_polled
+}
+
+prepare
+command -v fio >/dev/null || skip_all "no fio"
+use_disk fast
+keep "$queue/io_poll_delay"
+
+begin 13
+try one_fixed one 3000
+try one_adaptive one 0
+try many_fixed many 3000
+try many_adaptive many 0
+try classic
+try sqpoll
+try passthrough
+try beside_tasks_fixed beside 3000
+try beside_tasks_adaptive beside 0
+try beside_tasks_classic beside -1
+try two_rings two 0
+try toggled
+try killed
+finish
