@@ -82,15 +82,19 @@ static void blk_poll_look(struct blk_poll_wait *wait, bool may_sleep)
 	struct io_comp_batch iob = { .wait = may_sleep ? wait : NULL };
 
 	blk_poll_round_begin(wait);
-	/*
-	 * Multipath makes the bio point to one of its paths, which may be
-	 * removed once the bio is done: RCU keeps its queue until we have
-	 * looked.
-	 */
-	rcu_read_lock();
-	if (!blk_poll_done(wait))
+	if (queue_is_mq(bdev_get_queue(wait->bdev))) {
 		bio_poll(wait->bio, &iob, BLK_POLL_ONESHOT);
-	rcu_read_unlock();
+	} else {
+		/*
+		 * Multipath makes the bio point to one of its paths, which may
+		 * be removed once the bio is done: RCU keeps its queue until
+		 * we have looked.
+		 */
+		rcu_read_lock();
+		if (!blk_poll_done(wait))
+			bio_poll(wait->bio, &iob, BLK_POLL_ONESHOT);
+		rcu_read_unlock();
+	}
 	if (!rq_list_empty(&iob.req_list))
 		iob.complete(&iob);
 	if (wait->looked)
