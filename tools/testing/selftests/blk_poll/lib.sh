@@ -353,6 +353,16 @@ expect_slept() {
 	expect "voluntary switches" "${io[voluntary]}" -ge "$((delta[sleeps] * 9 / 10))"
 }
 
+# A case: polling and sleeping still work as they should, after all that was done.
+afterwards() {
+	must_put 3000 "$queue/io_poll_delay"
+	measure -n 50
+	tell "afterwards"
+	expect_good_io
+	expect_polled
+	expect_slept 90
+}
+
 # learn DIRECTION BYTES [ARG]...: do I/O until the policy knows a sleep.
 learn() {
 	local dir=$1 bytes=$2 args=(-n 30 -b "$2") i

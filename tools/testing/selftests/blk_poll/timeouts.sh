@@ -48,15 +48,6 @@ live() {
 	[ "$(cat "/sys/class/nvme/$ctrl/state")" = live ]
 }
 
-afterwards() {
-	must_put 3000 "$queue/io_poll_delay"
-	measure -n 50
-	tell "afterwards"
-	expect_good_io
-	expect_polled
-	expect_slept 90
-}
-
 quiet() {
 	put 0 "/sys/block/$disk/io-timeout-fail"
 	put "$probability" "$fail/probability"

@@ -62,16 +62,6 @@ read_stat() {
 	expect_good_io
 }
 
-# It still works as it should after all that.
-afterwards() {
-	must_put 3000 "$queue/io_poll_delay"
-	measure -n 50
-	tell "afterwards"
-	expect_good_io
-	expect_polled
-	expect_slept 90
-}
-
 prepare
 use_disk fast
 keep "$queue/io_poll_delay" "$queue/io_poll_policy"
