@@ -4,10 +4,11 @@
 SET ?= small
 OUT ?= build/series
 
-.PHONY: help fetch apply build boot refresh series lint unit selftest demo check clean
+.PHONY: help fetch apply build boot refresh series lint unit selftest demo check \
+	check-each deb clean
 
 help:		## show this list
-	@sed -n 's/^\([a-z]*\):.*##[[:space:]]*/\1\t/p' Makefile
+	@sed -n 's/^\([a-z-]*\):.*##[[:space:]]*/\1\t/p' Makefile | expand -t 12
 
 fetch:		## get the pristine kernel tree and check that the series fits
 	@scripts/fetch
@@ -41,6 +42,12 @@ demo: apply	## show what it does
 
 check:		## everything that must pass before a change goes out
 	@scripts/check
+
+check-each: apply ## build every commit of the series alone, boot the last one
+	@scripts/check-each
+
+deb: apply	## Debian packages of the patched kernel (CONFIG=FILE: your own configuration)
+	@scripts/deb $(CONFIG)
 
 clean:		## remove build/
 	@scripts/clean
