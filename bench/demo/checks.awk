@@ -19,6 +19,9 @@ BEGIN { CLASSIC_SWITCHES_PCT = 10 }
 # How much longer than with classic polling an I/O may take.
 BEGIN { LATENCY_RATIO = 1.10 }
 
+# How much of the IOPS of classic polling must be left at a depth of 32.
+BEGIN { IOPS_RATIO = 0.90 }
+
 # CPU time as fio accounts it against the time in which its CPU was not idle, in
 # polled modes: most points of difference, in a round that the host disturbed. The
 # work of interrupts is nobody's. An error in the accounts would be 50 or 100.
@@ -29,46 +32,54 @@ function check(ok, text) {
 	failed += !ok
 }
 
-# One column in percent of another: the lowest of all rounds, or the highest;
-# -1 where there is nothing to divide by.
-function lowest_share(key, part, whole,    i, x, best) {
+# One column in percent of another, in the round where that is lowest (sign 1) or
+# highest (sign -1); -1 where there is nothing to divide by.
+function extreme_share(key, part, whole, sign,    i, x, best) {
 	best = -1
 	for (i = 1; i <= runs[key]; i++) {
 		if (value[key, whole, i] <= 0)
 			return -1
 		x = 100 * value[key, part, i] / value[key, whole, i]
-		if (i == 1 || x < best)
+		if (i == 1 || sign * x < sign * best)
 			best = x
 	}
 	return best
 }
 
-function highest_share(key, part, whole,    i, x, best) {
-	best = -1
-	for (i = 1; i <= runs[key]; i++) {
-		if (value[key, whole, i] <= 0)
-			return -1
-		x = 100 * value[key, part, i] / value[key, whole, i]
-		if (x > best)
-			best = x
-	}
-	return best
+function lowest_share(key, part, whole) {
+	return extreme_share(key, part, whole, 1)
 }
 
-function shown(key,    part) {
-	split(key, part, " ")
-	return part[1] " " part[3] " " part[2]
+function highest_share(key, part, whole) {
+	return extreme_share(key, part, whole, -1)
+}
+
+function shown(key,    part, n) {
+	n = split(key, part, " ")
+	return (part[1] == "mode" ? "" : part[1] " ") part[3] " " part[2] (n > 3 ? " " part[4] " " part[5] : "")
+}
+
+# On a file: the journal and the superblock are written by interrupt at any time.
+function polled_file(key) {
+	check(runs[key] && highest_share(key, "irqs", "ios") >= 0 &&
+		highest_share(key, "irqs", "ios") < 100 - MOST_PCT,
+		sprintf("%s: an interrupt of the disk for %.1f %% of the I/Os (below %d)", shown(key),
+			highest_share(key, "irqs", "ios"), 100 - MOST_PCT))
+	timed(key)
+}
+
+function timed(key) {
+	check(lowest_share(key, "samples", "ios") > MOST_PCT && highest(key, "downgraded") == 0,
+		sprintf("%s: the kernel polled and timed %.1f %% of them (above %d), %d ended by interrupt",
+			shown(key), lowest_share(key, "samples", "ios"), MOST_PCT, highest(key, "downgraded")))
 }
 
 function polled(key, sleeping,    irqs) {
 	irqs = highest(key, "irqs_whole_run")
 	check(runs[key] && lowest(key, "ios") > 0 && irqs == 0 && lowest(key, "irqs_whole_run") == 0,
 		sprintf("%s: %d interrupts of the disk in %d I/Os", shown(key), irqs, median(key, "ios")))
-	if (!sleeping)
-		return
-	check(lowest_share(key, "samples", "ios") > MOST_PCT && highest(key, "downgraded") == 0,
-		sprintf("%s: the kernel polled and timed %.1f %% of them (above %d), %d ended by interrupt",
-			shown(key), lowest_share(key, "samples", "ios"), MOST_PCT, highest(key, "downgraded")))
+	if (sleeping)
+		timed(key)
 }
 
 function slept(key,    low, high) {
@@ -99,6 +110,17 @@ function as_fast(key,    classic, ratio) {
 		sprintf("%s: mean latency %.2f x classic (at most %.2f)", shown(key), ratio, LATENCY_RATIO))
 }
 
+# Many I/Os at a time: sleeping costs no throughput.
+function as_many(key,    classic, ratio) {
+	classic = key
+	sub(/^[a-z]+/, "classic", classic)
+	ratio = median(classic, "iops")
+	if (ratio > 0)
+		ratio = median(key, "iops") / ratio
+	check(ratio >= IOPS_RATIO,
+		sprintf("%s: %.2f x the IOPS of classic (at least %.2f)", shown(key), ratio, IOPS_RATIO))
+}
+
 # The given modes take more and more CPU.
 function cheaper(list, io,    n, mode, i, ok, text, now, last) {
 	n = split(list, mode, " ")
@@ -110,8 +132,7 @@ function cheaper(list, io,    n, mode, i, ok, text, now, last) {
 		text = text sprintf("%s%s %.1f %%", i > 1 ? " < " : "", mode[i], now)
 		last = now
 	}
-	split(io, mode, " ")
-	check(ok, sprintf("CPU, %s %s: %s", mode[2], mode[1], text))
+	check(ok, sprintf("CPU, %s: %s", shown("mode " io), text))
 }
 
 function difference(key, i,    x) {
@@ -121,7 +142,10 @@ function difference(key, i,    x) {
 
 END {
 	nr = split("irq randread 4k,classic randread 4k,fixed randread 4k,mean randread 4k,lmd randread 4k," \
-		"classic randwrite 4k,lmd randwrite 4k,classic randread 8k,lmd randread 8k", want, ",")
+		"classic randwrite 4k,lmd randwrite 4k,classic randread 8k,lmd randread 8k," \
+		"classic randread 4k io_uring qd1,lmd randread 4k io_uring qd1," \
+		"classic randread 4k io_uring qd32,lmd randread 4k io_uring qd32," \
+		"lmd randread 4k pvsync2/ext4 qd1", want, ",")
 	for (w = 1; w <= nr; w++)
 		missing += rounds - runs[want[w]]
 	check(rounds > 0 && jobs == nr && missing == 0, sprintf("%d jobs, each in all of %d rounds", jobs, rounds))
@@ -135,6 +159,12 @@ END {
 		} else if (key ~ /^classic /) {
 			polled(key, 0)
 			spun(key)
+		} else if (key ~ /ext4/) {
+			polled_file(key)
+			slept(key)
+		} else if (key ~ /qd32$/) {
+			polled(key, 1)
+			as_many(key)
 		} else {
 			polled(key, 1)
 			slept(key)
@@ -144,6 +174,7 @@ END {
 	cheaper("irq lmd mean classic", "randread 4k")
 	cheaper("lmd classic", "randwrite 4k")
 	cheaper("lmd classic", "randread 8k")
+	cheaper("lmd classic", "randread 4k io_uring qd1")
 	for (j = 1; j <= jobs; j++) {
 		if (job[j] ~ /irq/)
 			continue

@@ -16,9 +16,10 @@ colour(mode) = mode eq "irq" ? 0x0072b2 : mode eq "lmd" ? 0xd55e00 : \
 	mode eq "classic" ? 0x333333 : mode eq "mean" ? 0x009e73 : 0xaa4499
 
 # What the current line of a file says: its values in ms, and its CPU, or
-# nothing when it is not a 4k random read.
+# nothing when it is not a 4k random read, one at a time, on the raw disk.
 ms(name) = column(name) / 1000.0
-cpu(name) = strcol("rw") eq "randread" && strcol("bs") eq "4k" ? column(name) : NaN
+cpu(name) = strcol("engine") eq "pvsync2" && strcol("rw") eq "randread" && \
+	strcol("bs") eq "4k" ? column(name) : NaN
 tint(name) = colour(strcol(name))
 left(name) = cpu(name) > 60 ? NaN : cpu(name)
 right(name) = cpu(name) > 60 ? cpu(name) : NaN

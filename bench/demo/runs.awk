@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Reads runs.csv, a line per run, for the programs beside it. They find
-#   job[1..jobs]           "MODE RW BS" in order of appearance
+#   job[1..jobs]           "MODE RW BS" in order of appearance, followed by
+#                          "ENGINE qdDEPTH" unless that is pvsync2
 #   value[job, COLUMN, n]  what run n of the job has in a column
 #   runs[job]              its number of runs
 
@@ -18,6 +19,8 @@ FNR == 1 {
 
 {
 	key = $(column["mode"]) " " $(column["rw"]) " " $(column["bs"])
+	if ($(column["engine"]) != "pvsync2")
+		key = key " " $(column["engine"]) " qd" $(column["qd"])
 	if (!(key in runs))
 		job[++jobs] = key
 	runs[key]++

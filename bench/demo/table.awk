@@ -37,11 +37,11 @@ END {
 		"mean us", "p50 us", "p99 us", "CPU %", "I/O irqs", "sleeps"
 	for (j = 1; j <= jobs; j++) {
 		key = job[j]
-		split(key, part, " ")
+		n = split(key, part, " ")
 		printf "\n%-8s%-14s", part[1], part[3] " " part[2]
 		for (c = 1; c <= nr; c++)
 			printf width(c), cell(key, cols[c])
-		printf "\n%22s", ""
+		printf "\n%8s%-14s", "", n < 4 ? "" : part[5] == "qd1" ? part[4] : part[4] " " part[5]
 		for (c = 1; c <= nr; c++)
 			printf width(c), spread(key, cols[c])
 		printf "\n"
