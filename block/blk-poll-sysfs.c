@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hybrid polling: io_poll_delay and io_poll_policy in sysfs, poll_stat in
- * debugfs.
+ * Hybrid polling: attributes of a queue in sysfs, poll_stat in debugfs.
  */
 
 #include <linux/kstrtox.h>
+#include <linux/part_stat.h>
 #include <linux/percpu.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
@@ -29,14 +29,59 @@ int blk_poll_delay_show(struct request_queue *q)
 	return t ? READ_ONCE(t->delay_us) : BLK_POLL_DELAY_CLASSIC;
 }
 
+/* A multipath disk has settings, which are those of its paths. */
+static void blk_poll_pass_on(struct gendisk *disk)
+{
+	if (disk->fops->poll_inherit)
+		disk->fops->poll_inherit(disk);
+}
+
+/* Whether pollers of the queue, or of those below it, may be told to sleep. */
+static bool blk_poll_can_set(struct gendisk *disk)
+{
+	struct request_queue *q = disk->queue;
+
+	if (queue_is_mq(q))
+		return blk_mq_can_poll(q);
+	return disk->fops->poll_inherit && q->limits.features & BLK_FEAT_POLL;
+}
+
+static const char *blk_poll_why_not(struct gendisk *disk)
+{
+	if (queue_is_mq(disk->queue))
+		return "no poll queues; see the driver's poll_queues parameter";
+	if (disk->queue->limits.features & BLK_FEAT_POLL)
+		return "write it to the disks below";
+	return "a disk below has no poll queues, or what is above it cannot poll";
+}
+
+/**
+ * blk_poll_prepare() - Allocate what an attribute of polling needs.
+ * @disk: The disk.
+ * @page: What is going to be written.
+ * @count: Its length.
+ *
+ * Memory must not be waited for once the queue is frozen, as it may have to be
+ * written there.  What switches everything off needs none.
+ *
+ * Context: May sleep, the queue is not frozen.
+ * Return: 0; a store that finds nothing tries itself.
+ */
+int blk_poll_prepare(struct gendisk *disk, const char *page, size_t count)
+{
+	if (!sysfs_streq(page, "-1") && blk_poll_can_poll(disk->queue))
+		blk_poll_tracker_get(disk->queue);
+	return 0;
+}
+
 /**
  * blk_poll_delay_store() - Set io_poll_delay.
- * @q: The queue, frozen.
+ * @disk: The disk.
  * @page: -1: spin; 0: let the policy decide; 1 to 100000: sleep as many us.
  *
  * -1 is taken everywhere, as udev rules write it to every disk.
  *
- * Context: May sleep, q->sysfs_lock is held.
+ * Context: May sleep, the queue is frozen.
  * Return: 0, or
  *
  * * -EINVAL if @page is not one of these numbers, or the queue cannot poll;
@@ -45,9 +90,9 @@ int blk_poll_delay_show(struct request_queue *q)
  *
  * In all these cases the value stays as it was.
  */
-int blk_poll_delay_store(struct request_queue *q, const char *page)
+int blk_poll_delay_store(struct gendisk *disk, const char *page)
 {
-	struct blk_poll_tracker *t = q->poll_tracker;
+	struct blk_poll_tracker *t = blk_poll_tracker(disk->queue);
 	int delay_us, err;
 
 	err = kstrtoint(page, 10, &delay_us);
@@ -58,34 +103,28 @@ int blk_poll_delay_store(struct request_queue *q, const char *page)
 		return -EINVAL;
 
 	if (delay_us != BLK_POLL_DELAY_CLASSIC) {
-		if (!queue_is_mq(q) || !blk_mq_can_poll(q)) {
-			pr_info_ratelimited("%s: no poll queues, io_poll_delay stays -1; see the driver's poll_queues parameter\n",
-					    q->disk->disk_name);
+		if (!blk_poll_can_set(disk)) {
+			pr_info_ratelimited("%s: io_poll_delay stays -1: %s\n",
+					    disk->disk_name,
+					    blk_poll_why_not(disk));
 			return -EINVAL;
 		}
-		t = blk_poll_tracker_get(q);
+		t = blk_poll_tracker_get(disk->queue);
 		if (!t)
 			return -ENOMEM;
 	}
 
-	if (t)
+	if (t) {
 		blk_poll_set_delay(t, delay_us);
+		blk_poll_pass_on(disk);
+	}
 	return 0;
 }
 
-/**
- * blk_poll_policy_show() - What io_poll_policy reads.
- * @q: The queue.
- * @page: The buffer of a sysfs attribute.
- *
- * All names, the chosen one in brackets, as the scheduler attribute.
- *
- * Context: Any.
- * Return: Number of characters.
- */
-ssize_t blk_poll_policy_show(struct request_queue *q, char *page)
+/* All names, the chosen one in brackets, as the scheduler attribute. */
+static ssize_t blk_poll_policy_show(struct gendisk *disk, char *page)
 {
-	struct blk_poll_tracker *t = blk_poll_tracker(q);
+	struct blk_poll_tracker *t = blk_poll_tracker(disk->queue);
 	unsigned int policy = t ? READ_ONCE(t->policy) : BLK_POLL_POLICY_DEFAULT;
 	int len = 0;
 
@@ -95,17 +134,9 @@ ssize_t blk_poll_policy_show(struct request_queue *q, char *page)
 	return len + sysfs_emit_at(page, len, "\n");
 }
 
-/**
- * blk_poll_policy_store() - Choose what decides at io_poll_delay 0.
- * @q: The queue, frozen.
- * @page: Name of a policy.
- *
- * The new policy starts without knowledge, even if it is the old one.
- *
- * Context: May sleep, q->sysfs_lock is held.
- * Return: 0, -EINVAL for an unknown name, or -ENOMEM.
- */
-int blk_poll_policy_store(struct request_queue *q, const char *page)
+/* The new policy starts without knowledge, even if it is the old one. */
+static ssize_t blk_poll_policy_store(struct gendisk *disk, const char *page,
+				     size_t count)
 {
 	struct blk_poll_tracker *t;
 	int policy;
@@ -116,16 +147,117 @@ int blk_poll_policy_store(struct request_queue *q, const char *page)
 	if (policy == BLK_POLL_NR_POLICIES)
 		return -EINVAL;
 
-	t = blk_poll_tracker_get(q);
+	t = blk_poll_tracker_get(disk->queue);
 	if (!t)
 		return -ENOMEM;
 
-	raw_spin_lock_irq(&t->lock);
-	WRITE_ONCE(t->policy, policy);
-	raw_spin_unlock_irq(&t->lock);
-	blk_poll_forget(q);
-	return 0;
+	blk_poll_set_policy(disk->queue, t, policy);
+	blk_poll_pass_on(disk);
+	return count;
 }
+
+static ssize_t blk_poll_sync_show(struct gendisk *disk, char *page)
+{
+	struct blk_poll_tracker *t = blk_poll_tracker(disk->queue);
+
+	return sysfs_emit(page, "%d\n", t && READ_ONCE(t->is_sync));
+}
+
+/* As -1 of io_poll_delay, 0 is taken everywhere. */
+static ssize_t blk_poll_sync_store(struct gendisk *disk, const char *page,
+				   size_t count)
+{
+	struct blk_poll_tracker *t = blk_poll_tracker(disk->queue);
+	unsigned int value;
+	int err;
+
+	err = kstrtouint(page, 10, &value);
+	if (err)
+		return err;
+	if (value > 1)
+		return -EINVAL;
+
+	if (value) {
+		if (!blk_poll_can_poll(disk->queue)) {
+			pr_info_ratelimited("%s: io_poll_sync stays 0: %s\n",
+					    disk->disk_name,
+					    blk_poll_why_not(disk));
+			return -EINVAL;
+		}
+		t = blk_poll_tracker_get(disk->queue);
+		if (!t)
+			return -ENOMEM;
+	}
+
+	if (t) {
+		WRITE_ONCE(t->is_sync, value);
+		blk_poll_pass_on(disk);
+	}
+	return count;
+}
+
+static ssize_t blk_poll_completed_show(struct gendisk *disk, char *page)
+{
+	return sysfs_emit(page, "%lu\n",
+			  part_stat_read(disk->part0, poll_completed));
+}
+
+static ssize_t blk_poll_downgraded_show(struct gendisk *disk, char *page)
+{
+	return sysfs_emit(page, "%lu\n",
+			  part_stat_read(disk->part0, poll_downgraded));
+}
+
+static struct queue_sysfs_entry blk_poll_policy_entry = {
+	.attr		= { .name = "io_poll_policy", .mode = 0644 },
+	.show		= blk_poll_policy_show,
+	.load_module	= blk_poll_prepare,
+	.store		= blk_poll_policy_store,
+};
+
+static struct queue_sysfs_entry blk_poll_sync_entry = {
+	.attr		= { .name = "io_poll_sync", .mode = 0644 },
+	.show		= blk_poll_sync_show,
+	.load_module	= blk_poll_prepare,
+	.store		= blk_poll_sync_store,
+};
+
+static struct queue_sysfs_entry blk_poll_completed_entry = {
+	.attr		= { .name = "io_poll_completed", .mode = 0444 },
+	.show		= blk_poll_completed_show,
+};
+
+static struct queue_sysfs_entry blk_poll_downgraded_entry = {
+	.attr		= { .name = "io_poll_downgraded", .mode = 0444 },
+	.show		= blk_poll_downgraded_show,
+};
+
+static struct attribute *blk_poll_attrs[] = {
+	&blk_poll_policy_entry.attr,
+	&blk_poll_sync_entry.attr,
+	&blk_poll_completed_entry.attr,
+	&blk_poll_downgraded_entry.attr,
+	NULL,
+};
+
+/* What a stacked disk cannot tell or choose is that of the disks below. */
+static umode_t blk_poll_attr_visible(struct kobject *kobj,
+				     struct attribute *attr, int n)
+{
+	struct gendisk *disk = container_of(kobj, struct gendisk, queue_kobj);
+
+	if (!queue_is_mq(disk->queue) && !disk->fops->poll_inherit &&
+	    (attr == &blk_poll_policy_entry.attr ||
+	     attr == &blk_poll_completed_entry.attr))
+		return 0;
+	return attr->mode;
+}
+
+/* The attributes of a queue that hybrid polling adds to those there were. */
+const struct attribute_group blk_poll_attr_group = {
+	.attrs		= blk_poll_attrs,
+	.is_visible	= blk_poll_attr_visible,
+};
 
 static const char *const blk_poll_counter_names[BLK_POLL_NR_COUNTERS] = {
 	[BLK_POLL_LOOKS]	= "looks",

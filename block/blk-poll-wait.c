@@ -6,10 +6,12 @@
 #include <linux/blk-crypto.h>
 #include <linux/blk-poll.h>
 #include <linux/jiffies.h>
+#include <linux/part_stat.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
+
+#include <trace/events/blk_poll.h>
 
 #include "blk.h"
 #include "blk-mq.h"
@@ -30,13 +32,15 @@ static void blk_poll_sleep(struct blk_poll_wait *wait)
 	ktime_t expires = ns_to_ktime(wait->due_ns);
 	int token = io_schedule_prepare();
 	int err = schedule_hrtimeout_range(&expires, 0, HRTIMER_MODE_ABS_HARD);
+	u64 now_ns = ktime_get_ns();
 
 	io_schedule_finish(token);
 	if (err)
 		wait->woken_early++;
 	else if (single_task_running())
 		/* with others to run the lag is the scheduler's, not ours */
-		blk_poll_woken(ktime_get_ns() - wait->due_ns);
+		blk_poll_woken(now_ns - wait->due_ns);
+	trace_blk_poll_sleep(&wait->due, now_ns, err);
 }
 
 static void blk_poll_sleep_begin(struct blk_poll_wait *wait)
@@ -76,25 +80,41 @@ void blk_poll_ring_sleep(struct blk_poll_wait *wait)
 	blk_poll_sleep(wait);
 }
 
+/*
+ * The queue that the bio is at, with a reference, or NULL.  Multipath makes the
+ * bio point to one of its paths, which may be removed once the bio is done: RCU
+ * keeps the path until we have the reference.  What looks must not be under
+ * RCU, as NVMe over TCP and null_blk may sleep there.
+ */
+static struct request_queue *blk_poll_queue_get(struct blk_poll_wait *wait)
+{
+	struct request_queue *q = NULL;
+
+	rcu_read_lock();
+	if (!blk_poll_done(wait)) {
+		q = bdev_get_queue(READ_ONCE(wait->bio->bi_bdev));
+		if (!percpu_ref_tryget(&q->q_usage_counter))
+			q = NULL;
+	}
+	rcu_read_unlock();
+	return q;
+}
+
 /* One look, and everything that it found is completed, whoever owns it. */
 static void blk_poll_look(struct blk_poll_wait *wait, bool may_sleep)
 {
 	struct io_comp_batch iob = { .wait = may_sleep ? wait : NULL };
+	blk_qc_t cookie = READ_ONCE(wait->bio->bi_cookie);
+	struct request_queue *q;
 
 	blk_poll_round_begin(wait);
-	if (queue_is_mq(bdev_get_queue(wait->bdev))) {
-		bio_poll(wait->bio, &iob, BLK_POLL_ONESHOT);
-	} else {
-		/*
-		 * Multipath makes the bio point to one of its paths, which may
-		 * be removed once the bio is done: RCU keeps its queue until
-		 * we have looked.
-		 */
-		rcu_read_lock();
-		if (!blk_poll_done(wait))
-			bio_poll(wait->bio, &iob, BLK_POLL_ONESHOT);
-		rcu_read_unlock();
-	}
+	if (cookie == BLK_QC_T_NONE)
+		return;
+	q = blk_poll_queue_get(wait);
+	if (!q)
+		return;
+	blk_queue_poll_bio(q, wait->bio, cookie, &iob, BLK_POLL_ONESHOT);
+	blk_queue_exit(q);
 	if (!rq_list_empty(&iob.req_list))
 		iob.complete(&iob);
 	if (wait->looked)
@@ -124,7 +144,20 @@ static bool blk_poll_downgraded(struct bio *bio)
 	       READ_ONCE(bio->bi_cookie) == BLK_QC_T_NONE || !(opf & REQ_DRV);
 }
 
-/* Give way to whoever has to start the bio: it is queued somewhere. */
+/*
+ * Whether spinning is of no use.  A bio without a cookie is queued somewhere and
+ * has to be started by somebody who needs a CPU, maybe this one; give him some
+ * time.  One that has taken very long waits for a reset, for a reconnection, or
+ * for something that a stacked device waits for.
+ */
+static bool blk_poll_should_idle(struct bio *bio, unsigned long begin)
+{
+	if (READ_ONCE(bio->bi_cookie) == BLK_QC_T_NONE)
+		return time_after(jiffies, begin + 1);
+	return time_after(jiffies, begin +
+			  usecs_to_jiffies(BLK_POLL_MAX_DELAY_US));
+}
+
 static void blk_poll_sync_idle(struct blk_poll_wait *wait)
 {
 	set_current_state(TASK_UNINTERRUPTIBLE);
@@ -137,7 +170,12 @@ static void blk_poll_account(struct blk_poll_wait *wait, bool downgraded)
 {
 	struct blk_poll_tracker *t = blk_poll_tracker(bdev_get_queue(wait->bdev));
 
-	if (!t)
+	if (downgraded) {
+		part_stat_lock();
+		part_stat_inc(wait->bdev, poll_downgraded);
+		part_stat_unlock();
+	}
+	if (!t || !wait->start_ns)
 		return;
 
 	blk_poll_count_sleeps(t, wait);
@@ -157,16 +195,13 @@ static void blk_poll_account(struct blk_poll_wait *wait, bool downgraded)
 static bool blk_poll_possible(struct bio *bio)
 {
 	struct block_device *bdev = bio->bi_bdev;
-	struct request_queue *q = bdev_get_queue(bdev);
 
 	if (bio_has_crypt_ctx(bio))
 		return false;
 	if (op_is_flush(bio->bi_opf) && bdev_write_cache(bdev) &&
 	    !bdev_fua(bdev))
 		return false;
-	if (queue_is_mq(q))
-		return blk_mq_can_poll(q);
-	return q->limits.features & BLK_FEAT_POLL;
+	return blk_poll_can_poll(bdev_get_queue(bdev));
 }
 
 /**
@@ -284,7 +319,8 @@ void blk_poll_sync_wait(struct blk_poll_wait *wait)
 
 	while (!blk_poll_done(wait)) {
 		rcu_read_lock();
-		downgraded = blk_poll_downgraded(bio);
+		/* if it is done, the path that it names can be gone */
+		downgraded = !blk_poll_done(wait) && blk_poll_downgraded(bio);
 		rcu_read_unlock();
 		if (downgraded)
 			break;
@@ -295,8 +331,7 @@ void blk_poll_sync_wait(struct blk_poll_wait *wait)
 
 		if (wait->due_ns && !wait->veto)
 			blk_poll_sync_sleep(wait);
-		else if (READ_ONCE(bio->bi_cookie) == BLK_QC_T_NONE &&
-			 time_after(jiffies, begin + 1))
+		else if (blk_poll_should_idle(bio, begin))
 			blk_poll_sync_idle(wait);
 		else
 			cond_resched();
@@ -306,8 +341,7 @@ void blk_poll_sync_wait(struct blk_poll_wait *wait)
 		downgraded = true;
 		blk_poll_retry(wait);
 	}
-	if (may_sleep)
-		blk_poll_account(wait, downgraded);
+	blk_poll_account(wait, downgraded);
 	bio_put(bio);
 }
 

@@ -9,14 +9,16 @@
  * Observed are completions that a poller finds in a completion queue, and the
  * looks at which it finds nothing.
  *
- * Kept is a tracker per queue, from the first time that somebody writes to
- * io_poll_delay or io_poll_policy on, and a wait per task and I/O on its stack.
+ * Kept is a tracker per queue, from the first time on that somebody writes to
+ * io_poll_delay, io_poll_policy or io_poll_sync, and a wait per task and I/O on
+ * its stack.
  *
  * It goes like this:
  *
  * 1. The waiter notes its start, direction and size, marks its bio REQ_POLLED
- *    and submits it.  On a queue whose io_poll_delay is -1 there is no wait,
- *    and all that follows costs a test for NULL.
+ *    and submits it.  On a queue whose io_poll_delay is -1 drivers are not told
+ *    of the wait, and all that follows costs a test for NULL; a ring is told
+ *    apart from others only when no queue of the system is set otherwise.
  * 2. The driver's ->poll() finds the completion queue empty and *consults*.
  *    At the first such look the policy selects a plan; from then on each
  *    consultation compares the plan with the clock and leaves a due time.
@@ -41,12 +43,14 @@
 #include <linux/blk-poll.h>
 #include <linux/jiffies.h>
 #include <linux/percpu.h>
-#include <linux/rcupdate.h>
-#include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "blk-mq.h"
 #include "blk-poll.h"
+
+#define CREATE_TRACE_POINTS
+#include <trace/events/blk_poll.h>
 
 /*
  * Length of a window, as from 4.10 to 6.3.  Shorter has too few samples on
@@ -222,21 +226,28 @@ free:
  * blk_poll_tracker_get() - Get the tracker of a queue, allocate it if needed.
  * @q: The queue.
  *
- * Context: May sleep.  The caller holds q->sysfs_lock, which serialises.
+ * Context: May sleep, also for memory: not while that could need @q, unless the
+ * caller has seen to it, by memalloc_noio_save().
  * Return: The tracker, which lives as long as @q, or NULL without memory.
  */
 struct blk_poll_tracker *blk_poll_tracker_get(struct request_queue *q)
 {
-	struct blk_poll_tracker *t = q->poll_tracker;
+	struct blk_poll_tracker *t = blk_poll_tracker(q), *first;
 
-	lockdep_assert_held(&q->sysfs_lock);
-
-	if (!t) {
-		t = blk_poll_tracker_alloc();
-		/* pairs with blk_poll_tracker() */
-		smp_store_release(&q->poll_tracker, t);
-	}
-	return t;
+	if (t)
+		return t;
+	t = blk_poll_tracker_alloc();
+	if (!t)
+		return NULL;
+	/*
+	 * Multipath sets its paths, and its user the same path.  Publishes an
+	 * initialised tracker, pairs with blk_poll_tracker().
+	 */
+	first = cmpxchg(&q->poll_tracker, NULL, t);
+	if (!first)
+		return t;
+	blk_poll_tracker_destroy(t);
+	return first;
 }
 
 /**
@@ -244,16 +255,72 @@ struct blk_poll_tracker *blk_poll_tracker_get(struct request_queue *q)
  * @t: The tracker of the queue.
  * @delay_us: -1, 0 or 1 to BLK_POLL_MAX_DELAY_US.
  *
- * Context: Any.  The caller serialises.
+ * Context: Any.
  */
 void blk_poll_set_delay(struct blk_poll_tracker *t, int delay_us)
 {
-	bool was_enabled = t->delay_us != BLK_POLL_DELAY_CLASSIC;
-	bool enabled = delay_us != BLK_POLL_DELAY_CLASSIC;
+	int old_us = xchg(&t->delay_us, delay_us);
 
-	WRITE_ONCE(t->delay_us, delay_us);
-	if (enabled != was_enabled)
-		atomic_add(enabled ? 1 : -1, &blk_poll_nr_enabled);
+	atomic_add((delay_us != BLK_POLL_DELAY_CLASSIC) -
+		   (old_us != BLK_POLL_DELAY_CLASSIC), &blk_poll_nr_enabled);
+}
+
+/**
+ * blk_poll_set_policy() - Choose a policy, which starts without knowledge.
+ * @q: The queue.
+ * @t: Its tracker.
+ * @policy: 0 to BLK_POLL_NR_POLICIES - 1.
+ *
+ * Context: Any.
+ */
+void blk_poll_set_policy(struct request_queue *q, struct blk_poll_tracker *t,
+			 unsigned int policy)
+{
+	unsigned long flags;
+
+	raw_spin_lock_irqsave(&t->lock, flags);
+	WRITE_ONCE(t->policy, policy);
+	raw_spin_unlock_irqrestore(&t->lock, flags);
+	blk_poll_forget(q);
+}
+
+/**
+ * blk_poll_inherit() - Set a path of a multipath disk as the disk is set.
+ * @q: Queue of the path.
+ * @head: Queue of the disk that users see.
+ *
+ * A path that cannot poll, or for which there is no memory, stays as it is:
+ * I/O on it works all the same.
+ *
+ * Context: May sleep.
+ */
+void blk_poll_inherit(struct request_queue *q, struct request_queue *head)
+{
+	struct blk_poll_tracker *from = blk_poll_tracker(head), *to;
+	unsigned int noio, policy;
+
+	if (!from || !blk_mq_can_poll(q))
+		return;
+
+	/* this path may be the one that memory has to be written to */
+	noio = memalloc_noio_save();
+	to = blk_poll_tracker_get(q);
+	memalloc_noio_restore(noio);
+	if (!to)
+		return;
+
+	policy = READ_ONCE(from->policy);
+	if (READ_ONCE(to->policy) != policy)
+		blk_poll_set_policy(q, to, policy);
+	WRITE_ONCE(to->is_sync, READ_ONCE(from->is_sync));
+	blk_poll_set_delay(to, READ_ONCE(from->delay_us));
+}
+EXPORT_SYMBOL_GPL(blk_poll_inherit);
+
+/* Called through blk_poll_sync_wanted(), see there. */
+bool __blk_poll_sync_always(struct request_queue *q)
+{
+	return READ_ONCE(blk_poll_tracker(q)->is_sync);
 }
 
 /**
@@ -355,6 +422,9 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 	}
 	blk_poll_count_sleeps(t, wait);
 	this_cpu_inc(t->cpu->counter[BLK_POLL_LOOKS]);
+	/* some other I/O of the ring keeps it awake in this round */
+	if (wait->veto)
+		return;
 
 	if (!wait->planned) {
 		blk_poll_inputs_now(q, &wait->in);
@@ -378,9 +448,19 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 		return;
 	}
 
-	timer_ns += wait->start_ns;
-	if (!wait->due_ns || timer_ns < wait->due_ns)
-		wait->due_ns = timer_ns;
+	if (wait->due_ns && wait->due_ns <= wait->start_ns + timer_ns)
+		return;
+	wait->due_ns = wait->start_ns + timer_ns;
+	wait->due = (struct blk_poll_due){
+		.start_ns	= wait->start_ns,
+		.timer_ns	= timer_ns,
+		.sleep		= wait->plan.stage[wait->stage],
+		.dev		= disk_devt(q->disk),
+		.bytes		= blk_poll_bucket_bytes(wait->bucket),
+		.is_write	= wait->bucket & 1,
+		.stage		= wait->stage,
+		.nr		= wait->plan.nr,
+	};
 }
 EXPORT_SYMBOL_GPL(__blk_poll_consult);
 
@@ -430,30 +510,33 @@ static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
 }
 
 /*
- * Whether the poller owns @rq.  A ring, and a task that waits for a bio to a
- * stacked device, cannot tell and take all that they find for their own.
+ * A ring, and a task that waits for a bio to a stacked device, cannot tell what
+ * is theirs and take all that they find for their own.
  */
-static bool blk_poll_is_own(struct request *rq, struct blk_poll_wait *wait)
+static bool blk_poll_takes_all(struct blk_poll_wait *wait)
 {
-	return wait->ring || rq->bio == wait->bio ||
-	       !queue_is_mq(bdev_get_queue(wait->bdev));
+	return wait->ring || !queue_is_mq(bdev_get_queue(wait->bdev));
 }
 
-/* Called through blk_poll_reflect(), see there. */
+/* Called through blk_poll_reflect(), see there; @wait is NULL if nobody looked. */
 void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 			bool is_error)
 {
 	struct blk_poll_tracker *t = blk_poll_tracker(rq->q);
-	struct blk_poll_sample sample;
+	struct blk_poll_sample sample = { };
 	u64 start_ns, now_ns;
 	int bucket;
 
-	if (t && !wait->found) {
-		blk_poll_count_sleeps(t, wait);
-		this_cpu_inc(t->cpu->counter[BLK_POLL_LOOKS]);
+	if (wait && !wait->found) {
+		/* Another disk's request, on a queue that both share, counts no look. */
+		if (t && (blk_poll_takes_all(wait) ||
+			  rq->q == bdev_get_queue(wait->bdev))) {
+			blk_poll_count_sleeps(t, wait);
+			this_cpu_inc(t->cpu->counter[BLK_POLL_LOOKS]);
+		}
+		wait->found = true;
+		wait->looked = true;
 	}
-	wait->found = true;
-	wait->looked = true;
 
 	/* io_poll_delay may have left -1 only after the request was started */
 	start_ns = rq->io_start_time_ns;
@@ -467,16 +550,18 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 
 	now_ns = ktime_get_ns();
 	sample.latency_ns = now_ns - start_ns;
-	if (wait->looks)
+	if (wait && wait->looks)
 		sample.lower_ns = sample.latency_ns;
-	else if (wait->empty_ns > start_ns)
+	else if (wait && wait->empty_ns > start_ns)
 		sample.lower_ns = wait->empty_ns - start_ns;
-	else
-		sample.lower_ns = 0;
-	sample.overslept = blk_poll_is_own(rq, wait) && wait->nr_sleeps &&
-			   !wait->looks;
+	if (wait && (blk_poll_takes_all(wait) || rq->bio == wait->bio))
+		sample.overslept = wait->nr_sleeps && !wait->looks;
 	if (sample.overslept)
 		this_cpu_inc(t->cpu->counter[BLK_POLL_OVERSLEPT]);
+	trace_blk_poll_sample(disk_devt(rq->q->disk),
+			      op_is_write(req_op(rq)), blk_rq_bytes(rq),
+			      sample.latency_ns, sample.lower_ns,
+			      sample.overslept);
 	blk_poll_stage(t, bucket, &sample, now_ns);
 
 	/*
@@ -486,6 +571,25 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 	WRITE_ONCE(rq->bio->bi_cookie, BLK_QC_T_NONE);
 }
 EXPORT_SYMBOL_GPL(__blk_poll_reflect);
+
+/**
+ * blk_poll_reflect_unseen() - Learn from a completion that no poller has found.
+ * @rq: The request, not completed yet.
+ * @is_error: The request failed; its latency teaches nothing.
+ *
+ * For drivers in which something else than ->poll() can complete a polled
+ * request while its poller sleeps, or which cannot tell who has called ->poll().
+ * Without it they would learn only from I/O that took longer than the sleep, or
+ * from none.  Does nothing for a request that is not polled.
+ *
+ * Context: Any in which @rq may be completed.  Does not sleep.
+ */
+void blk_poll_reflect_unseen(struct request *rq, bool is_error)
+{
+	if (blk_poll_enabled(rq->q))
+		__blk_poll_reflect(rq, NULL, is_error);
+}
+EXPORT_SYMBOL_GPL(blk_poll_reflect_unseen);
 
 /**
  * blk_poll_any_enabled() - Find out whether any queue lets pollers sleep.

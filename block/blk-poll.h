@@ -13,8 +13,10 @@
 #include <linux/spinlock.h>
 #include <linux/timer.h>
 
+#include "blk-mq.h"
 #include "blk-poll-est.h"
 
+struct attribute_group;
 struct seq_file;
 
 /* Values of io_poll_delay that are not a number of microseconds. */
@@ -69,6 +71,7 @@ struct blk_poll_bucket {
 /**
  * struct blk_poll_tracker - The statistics of a queue and what follows.
  * @delay_us: io_poll_delay: -1, 0 or a number of us.
+ * @is_sync: io_poll_sync: sync direct I/O polls unasked.
  * @policy: Index into blk_poll_policies[], io_poll_policy.
  * @cpu: Per CPU.
  * @timer: Closes the window; armed by the first sample after the last one.
@@ -77,11 +80,12 @@ struct blk_poll_bucket {
  * @bucket: Written under @lock.
  * @counter_base: Values of the counters at the last reset.  Under @lock.
  *
- * Allocated when io_poll_delay or io_poll_policy is written for the first
+ * Allocated when one of the attributes that it holds is written for the first
  * time, freed with the queue.  Until then the queue has a NULL pointer.
  */
 struct blk_poll_tracker {
 	int delay_us;
+	bool is_sync;
 	unsigned int policy;
 	struct blk_poll_cpu __percpu *cpu;
 	struct timer_list timer;
@@ -101,6 +105,8 @@ void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in);
 void blk_poll_woken(u64 lag_ns);
 bool blk_poll_any_enabled(void);
 void blk_poll_set_delay(struct blk_poll_tracker *t, int delay_us);
+void blk_poll_set_policy(struct request_queue *q, struct blk_poll_tracker *t,
+			 unsigned int policy);
 void blk_poll_count_sleeps(struct blk_poll_tracker *t,
 			   struct blk_poll_wait *wait);
 
@@ -126,12 +132,19 @@ static inline void blk_poll_start_request(struct request *rq)
 		rq->io_start_time_ns = ktime_get_ns();
 }
 
+/* Whether the queue, or what is below it, has somebody to ask. */
+static inline bool blk_poll_can_poll(struct request_queue *q)
+{
+	return queue_is_mq(q) ? blk_mq_can_poll(q) :
+				q->limits.features & BLK_FEAT_POLL;
+}
+
 int submit_bio_wait_polled(struct bio *bio);
 
 int blk_poll_delay_show(struct request_queue *q);
-int blk_poll_delay_store(struct request_queue *q, const char *page);
-ssize_t blk_poll_policy_show(struct request_queue *q, char *page);
-int blk_poll_policy_store(struct request_queue *q, const char *page);
+int blk_poll_prepare(struct gendisk *disk, const char *page, size_t count);
+int blk_poll_delay_store(struct gendisk *disk, const char *page);
+extern const struct attribute_group blk_poll_attr_group;
 #define BLK_POLL_STAT_MODE	0600
 int blk_poll_stat_show(void *data, struct seq_file *m);
 ssize_t blk_poll_stat_write(void *data, const char __user *buf, size_t count,
@@ -156,8 +169,13 @@ static inline int blk_poll_delay_show(struct request_queue *q)
 	return BLK_POLL_DELAY_CLASSIC;
 }
 
-static inline int blk_poll_delay_store(struct request_queue *q,
-				       const char *page)
+static inline int blk_poll_prepare(struct gendisk *disk, const char *page,
+				   size_t count)
+{
+	return 0;
+}
+
+static inline int blk_poll_delay_store(struct gendisk *disk, const char *page)
 {
 	return 0;
 }

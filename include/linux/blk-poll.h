@@ -9,6 +9,29 @@ struct blk_mq_hw_ctx;
 struct request;
 
 /**
+ * struct blk_poll_due - The sleep that ends first among those of a round.
+ * @start_ns: Start of its I/O, on the clock of ktime_get_ns().
+ * @timer_ns: When its timer expires, from @start_ns on.
+ * @sleep: The stage of the plan that it is.
+ * @dev: The disk.
+ * @bytes: Size of the I/O's bucket.
+ * @is_write: Direction of the I/O.
+ * @stage: Index of @sleep in its plan.
+ * @nr: Number of stages of that plan.
+ */
+struct blk_poll_due {
+	u64 start_ns;
+	u64 timer_ns;
+	struct blk_poll_stage sleep;
+	dev_t dev;
+	u32 bytes;
+	bool is_write;
+	u8 stage;
+	u8 nr;
+};
+
+#ifdef CONFIG_BLK_HYBRID_POLL
+/**
  * struct blk_poll_wait - A task that waits for polled I/O.
  * @start_ns: ktime_get_ns() just before the I/O was submitted.
  * @in: Wake-up cost and cap, taken when the plan was made.
@@ -16,6 +39,7 @@ struct request;
  * @now_ns: The clock, read once a round at most; 0: not read yet.
  * @due_ns: Out, each round: when the earliest sleep that was decided must be
  *	over, on the clock of @start_ns; 0: none.
+ * @due: Which sleep that is, valid if @due_ns is not 0.
  * @empty_ns: Last empty look before the last sleep, on the same clock; 0: none.
  * @bio: The bio that is waited for, NULL for a ring.
  * @bdev: Its device when it was submitted.
@@ -46,6 +70,7 @@ struct blk_poll_wait {
 	struct blk_poll_plan plan;
 	u64 now_ns;
 	u64 due_ns;
+	struct blk_poll_due due;
 	u64 empty_ns;
 	struct bio *bio;
 	struct block_device *bdev;
@@ -67,12 +92,14 @@ struct blk_poll_wait {
 	struct task_struct *task;
 };
 
-#ifdef CONFIG_BLK_HYBRID_POLL
 void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait);
 void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 			bool is_error);
+void blk_poll_reflect_unseen(struct request *rq, bool is_error);
 void blk_poll_forget(struct request_queue *q);
+void blk_poll_inherit(struct request_queue *q, struct request_queue *head);
 
+bool __blk_poll_sync_always(struct request_queue *q);
 void blk_poll_sync_prepare(struct blk_poll_wait *wait, struct bio *bio);
 bool blk_poll_sync_done(struct blk_poll_wait *wait, struct bio *bio);
 void blk_poll_sync_wait(struct blk_poll_wait *wait);
@@ -84,6 +111,11 @@ void __blk_poll_ring_next(struct blk_poll_wait *wait, u64 start_ns,
 bool __blk_poll_ring_due(struct blk_poll_wait *wait);
 void blk_poll_ring_sleep(struct blk_poll_wait *wait);
 #else
+/* Nobody waits by it: something to declare and to clear. */
+struct blk_poll_wait {
+	struct bio *bio;
+};
+
 static inline void __blk_poll_consult(struct blk_mq_hw_ctx *hctx,
 				      struct blk_poll_wait *wait)
 {
@@ -94,7 +126,16 @@ static inline void __blk_poll_reflect(struct request *rq,
 {
 }
 
+static inline void blk_poll_reflect_unseen(struct request *rq, bool is_error)
+{
+}
+
 static inline void blk_poll_forget(struct request_queue *q)
+{
+}
+
+static inline void blk_poll_inherit(struct request_queue *q,
+				    struct request_queue *head)
 {
 }
 
@@ -138,6 +179,26 @@ static inline void blk_poll_ring_sleep(struct blk_poll_wait *wait)
 {
 }
 #endif /* CONFIG_BLK_HYBRID_POLL */
+
+/**
+ * blk_poll_sync_wanted() - Find out whether sync I/O is to be polled.
+ * @bdev: The block device.
+ * @is_hipri: The caller asked for it, by RWF_HIPRI.
+ *
+ * Context: Any.
+ * Return: @is_hipri, or true if io_poll_sync of the queue says so for everyone.
+ */
+static inline bool blk_poll_sync_wanted(struct block_device *bdev,
+					bool is_hipri)
+{
+#ifdef CONFIG_BLK_HYBRID_POLL
+	struct request_queue *q = bdev_get_queue(bdev);
+
+	if (READ_ONCE(q->poll_tracker))
+		return is_hipri || __blk_poll_sync_always(q);
+#endif
+	return is_hipri;
+}
 
 /**
  * blk_poll_consult() - Say that a look found the completion queue empty.
@@ -185,6 +246,7 @@ static inline void blk_poll_reflect(struct request *rq,
  */
 static inline void blk_poll_round_begin(struct blk_poll_wait *wait)
 {
+#ifdef CONFIG_BLK_HYBRID_POLL
 	if (!wait)
 		return;
 	wait->now_ns = 0;
@@ -193,6 +255,7 @@ static inline void blk_poll_round_begin(struct blk_poll_wait *wait)
 	wait->found = false;
 	wait->looked = false;
 	wait->consulted = true;
+#endif
 }
 
 /**

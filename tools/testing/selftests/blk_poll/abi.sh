@@ -11,20 +11,6 @@ read_back() {
 	expect "io_poll_delay" "$(cat "$queue/io_poll_delay")" = "$1"
 }
 
-# refused FILE VALUE REASON: and the old value is still there.
-refused() {
-	local old
-
-	old=$(cat "$1")
-	if put "$2" "$1"; then
-		note "'$2' was taken, $1 now reads '$(cat "$1")'"
-		failed=1
-	else
-		expect "the error" "$why" = "$3"
-	fi
-	expect "${1##*/}" "$(cat "$1")" = "$old"
-}
-
 delay_refused() {
 	local value
 
@@ -32,10 +18,6 @@ delay_refused() {
 	for value in "${@:2}"; do
 		refused "$queue/io_poll_delay" "$value" "$1"
 	done
-}
-
-as_nobody() {
-	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
 delay_unprivileged() {

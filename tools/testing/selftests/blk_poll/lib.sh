@@ -193,6 +193,24 @@ must_put() {
 	failed=1
 }
 
+# refused FILE VALUE REASON: and the old value is still there.
+refused() {
+	local old
+
+	old=$(cat "$1")
+	if put "$2" "$1"; then
+		note "'$2' was taken, $1 now reads '$(cat "$1")'"
+		failed=1
+	else
+		expect "the error" "$why" = "$3"
+	fi
+	expect "${1##*/}" "$(cat "$1")" = "$old"
+}
+
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
 # What an attribute says, without brackets around the others' names.
 get() {
 	sed 's/.*\[\(.*\)\].*/\1/' "$1"
@@ -274,6 +292,7 @@ before() {
 		[ "${#words[@]}" -ne 2 ] || before[${words[0]}]=${words[1]}
 	done
 	before[irqs]=$(irqs)
+	before[completed]=$(<"$queue/io_poll_completed")
 }
 
 # Leave in delta[] what has moved since before().
@@ -343,6 +362,8 @@ expect_polled() {
 	expect "interrupts" "${delta[irqs]}" -eq 0
 	expect "downgraded I/Os" "${delta[downgraded]}" -eq 0
 	expect "samples and void" "$((delta[samples] + delta[void]))" -eq "${io[ios]}"
+	# more, when the driver had to repeat some
+	expect "io_poll_completed" "${delta[completed]}" -ge "${io[ios]}"
 }
 
 # At most one sleep an I/O, and one in PERCENT of them, with as many switches.

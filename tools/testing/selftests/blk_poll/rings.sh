@@ -6,6 +6,8 @@ set -euo pipefail
 
 longest_us=5000000
 ios=120
+nullb=/sys/kernel/config/nullb
+declare -A said
 
 # ring [ARG]...: $ios random reads by fio; the fields of its terse line. With
 # SQPOLL it does not know when an I/O was issued: then only the whole counts.
@@ -160,12 +162,171 @@ killed() {
 	expect_polled
 }
 
+# ring_run [ARG]... DISK...: what ring_io says, in said[].
+ring_run() {
+	local pair pairs=()
+
+	said=()
+	read -ra pairs < <(timeout 100 "$here/ring_io" "$@" 2>&1) || true
+	note "ring_io $*: ${pairs[*]}"
+	for pair in "${pairs[@]}"; do
+		said[${pair%%=*}]=${pair#*=}
+	done
+	expect "longest latency in us" "${said[max_us]:-$longest_us}" -lt "$longest_us"
+}
+
+# At each depth as many I/Os in the same time as by classic polling: 95 percent.
+# Who else is busy on the host disturbs it: the best of five pairs.
+depth() {
+	local classic sleeping ratio best=0
+
+	for _ in {1..5}; do
+		must_put -1 "$queue/io_poll_delay"
+		ios=$2 ring --iodepth="$1"
+		classic=${fields[7]}
+		must_put 0 "$queue/io_poll_delay"
+		learn read 4096
+		ios=$2 ring --iodepth="$1"
+		sleeping=${fields[7]}
+		ratio=$((100 * sleeping / (classic + !classic)))
+		[ "$ratio" -le "$best" ] || best=$ratio
+		[ "$best" -lt 95 ] || break
+	done
+	expect "IOPS in percent of classic polling's" "$best" -ge 95
+}
+
+fixed_buffers() {
+	must_put 3000 "$queue/io_poll_delay"
+	before
+	ring_run -f -q 8 -n "$ios" "$dev"
+	ring_run -f -q 8 -n "$ios" -w "$dev"
+	after
+	expect "good I/Os" "${said[good]}" -eq "$ios"
+	expect "samples" "${delta[samples]}" -eq $((2 * ios))
+	expect "interrupts" "${delta[irqs]}" -eq 0
+}
+
+# Two disks on one ring sleep until the faster one is due.
+two_disks() {
+	local slow slow_queue
+
+	slow=$(find_disk slow) || { skip "no NVMe disk for the role slow"; return; }
+	slow_queue=/sys/block/$slow/queue
+	keep "$slow_queue/io_poll_delay"
+	must_put 3000 "$queue/io_poll_delay"
+	must_put 30000 "$slow_queue/io_poll_delay"
+	before
+	ring_run -q 2 -n 40 "$dev" "/dev/$slow"
+	after
+	expect "good I/Os" "${said[good]}" -eq 40
+	expect "sleeps" "${delta[sleeps]}" -gt 0
+	must_put -1 "$slow_queue/io_poll_delay"
+	before
+	ring_run -q 2 -n 40 "$dev" "/dev/$slow"
+	after
+	expect "good I/Os" "${said[good]}" -eq 40
+	expect "interrupts" "${delta[irqs]}" -eq 0
+}
+
+# Disks of another driver on the ring, one that polls and one that cannot: the
+# latter is refused as ever, I/O by I/O, and the others go on.
+null_stop() {
+	local dir
+
+	for dir in "$nullb"/blk_poll_ring*; do
+		[ ! -d "$dir" ] || rmdir "$dir"
+	done
+}
+
+other_drivers() {
+	local pair name queues paths=()
+
+	if [ ! -d "$nullb" ]; then
+		skip "no null_blk in configfs"
+		return
+	fi
+	for queues in 0 1; do
+		mkdir "$nullb/blk_poll_ring$queues"
+		for pair in memory_backed=1 size=64 submit_queues=1 "poll_queues=$queues" power=1; do
+			must_put "${pair#*=}" "$nullb/blk_poll_ring$queues/${pair%%=*}"
+		done
+		name=nullb$(cat "$nullb/blk_poll_ring$queues/index")
+		[ -b "/dev/$name" ] || name=blk_poll_ring$queues
+		paths+=("/dev/$name")
+	done
+	must_put 3000 "$queue/io_poll_delay"
+	before
+	ring_run -q 4 -n 60 "$dev" "${paths[1]}"
+	expect "good I/Os" "${said[good]}" -eq 60
+	ring_run -q 6 -n 60 "$dev" "${paths[@]}"
+	after
+	expect "good I/Os" "${said[good]}" -eq 40
+	expect "unsupported I/Os" "${said[unsupported]}" -eq 20
+	expect "interrupts" "${delta[irqs]}" -eq 0
+	null_stop
+}
+
+# Chains, in which nothing fails.
+linked() {
+	must_put 3000 "$queue/io_poll_delay"
+	before
+	ring_run -l -q 8 -n 80 "$dev"
+	after
+	expect "good I/Os" "${said[good]}" -eq 80
+	expect "interrupts" "${delta[irqs]}" -eq 0
+}
+
+# A polled ring takes no timeouts: the pair is refused, and nothing hangs.
+timed_out() {
+	must_put 3000 "$queue/io_poll_delay"
+	ring_run -t -q 4 -n 40 "$dev"
+	expect "I/Os that ended" "${said[ios]}" -eq 40
+	expect "cancelled I/Os" "${said[cancelled]}" -eq 40
+	ring_run -q 4 -n 40 "$dev"
+	expect "good I/Os" "${said[good]}" -eq 40
+}
+
+cancelled() {
+	must_put 3000 "$queue/io_poll_delay"
+	ring_run -c -q 8 -n 80 "$dev"
+	expect "I/Os that ended" "${said[ios]}" -eq 80
+	expect "good and cancelled I/Os" "$((said[good] + said[cancelled]))" -eq 80
+}
+
+sqpoll_adaptive() {
+	must_put 0 "$queue/io_poll_delay"
+	before
+	ring_run -s -q 8 -n "$ios" "$dev"
+	after
+	expect "good I/Os" "${said[good]}" -eq "$ios"
+	expect "sleeps" "${delta[sleeps]}" -eq 0
+}
+
+# left HOW: the ring goes away with 32 I/Os in flight, a hundred ms of sleep set.
+left() {
+	local start took
+
+	must_put 100000 "$queue/io_poll_delay"
+	start=$EPOCHREALTIME
+	for _ in {1..4}; do
+		timeout 60 "$here/ring_io" -x "$1" -q 32 "$dev" || expect "status" "$?" -eq 0
+	done
+	took=$((${EPOCHREALTIME/./} - ${start/./}))
+	note "four rings left by $1 in $took us"
+	expect "time in us" "$took" -lt "$longest_us"
+	# A freeze waits for what they have left.
+	must_put 3000 "$queue/io_poll_delay"
+	afterwards
+}
+
 prepare
 command -v fio >/dev/null || skip_all "no fio"
 use_disk fast
+[ -x "$here/ring_io" ] || skip_all "ring_io has not been built"
 keep "$queue/io_poll_delay"
+at_exit null_stop
 
-begin 13
+begin 27
 try one_fixed one 3000
 try one_adaptive one 0
 try many_fixed many 3000
@@ -177,6 +338,20 @@ try beside_tasks_fixed beside 3000
 try beside_tasks_adaptive beside 0
 try beside_tasks_classic beside -1
 try two_rings two 0
+try depth_1 depth 1 200
+try depth_8 depth 8 1600
+try depth_32 depth 32 4000
+try depth_128 depth 128 8000
+try fixed_buffers
+try two_disks
+try other_drivers
+try linked
+try timed_out
+try cancelled
+try sqpoll_adaptive
+try left_by_exit left exit
+try left_by_exec left exec
 try toggled
 try killed
+try afterwards
 finish
