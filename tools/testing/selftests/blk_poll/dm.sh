@@ -201,6 +201,9 @@ striped() {
 	measure -n 20 -b 16384
 	tell "across stripes"
 	expect_good_io
+	# one sleep for all clones of an I/O, not one for each
+	expect "voluntary switches" "${io[voluntary]}" -ge $((io[ios] * 9 / 10))
+	expect "voluntary switches" "${io[voluntary]}" -le $((io[ios] * 15 / 10))
 	expect "longest latency in us" "${io[max_us]}" -lt "$longest_us"
 	measure -n 10 -b 1048576 -w
 	tell "across many stripes"
