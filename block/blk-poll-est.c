@@ -232,6 +232,8 @@ void blk_poll_wake_decay(struct blk_poll_wake *wake)
 void blk_poll_plan_single(struct blk_poll_plan *plan, u64 sleep_ns)
 {
 	plan->nr = sleep_ns ? 1 : 0;
+	plan->flags = 0;
+	plan->tag = 0;
 	plan->stage[0].sleep_to_ns = sleep_ns;
 	plan->stage[0].look_until_ns = sleep_ns;
 }
@@ -247,6 +249,7 @@ void blk_poll_plan_single(struct blk_poll_plan *plan, u64 sleep_ns)
  * The target includes the wake-up: a timer set for it makes the poller look
  * at the stage's time.  A sleep is not worth it if after taking off the lag
  * less than another lag is left: it would save nothing and could only be late.
+ * With BLK_POLL_PLAN_EXACT the timer is set for the target itself.
  *
  * Context: Any.
  * Return: When the timer has to expire, counted from the I/O's start, or 0:
@@ -255,7 +258,7 @@ void blk_poll_plan_single(struct blk_poll_plan *plan, u64 sleep_ns)
 u64 blk_poll_plan_due(const struct blk_poll_plan *plan, u8 *stage,
 		      u64 elapsed_ns, const struct blk_poll_inputs *in)
 {
-	u64 lag_ns = in->wake.lag_ns;
+	u64 lag_ns = plan->flags & BLK_POLL_PLAN_EXACT ? 0 : in->wake.lag_ns;
 
 	for (; *stage < plan->nr; (*stage)++) {
 		const struct blk_poll_stage *s = &plan->stage[*stage];

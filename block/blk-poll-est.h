@@ -48,13 +48,27 @@
  * @latency_ns: Upper bound: from the request's start to when it was found.
  * @lower_ns: Lower bound: when a look last saw it unfinished.  Equal to
  *	@latency_ns when the look just before was empty; 0 when nobody looked.
+ * @slept_ns: How long its poller has slept on it, wake-ups included.
+ * @tag: That of the plan which its poller followed; 0: none, or not known.
+ * @sleepers: Tasks that were asleep on the CPU after its poller had gone to
+ *	sleep for the first time, itself included; 0: it did not sleep.
  * @overslept: Its own poller found it at the first look after a sleep.
  *	False when some other task found it, whoever slept.
+ * @found_first: The first look after the first sleep of its poller found
+ *	anything, or the I/O was completed by another task during that sleep.
+ *
+ * The bounds are equal if the latency is known exactly; otherwise it is known
+ * to lie between them.  There is no sample of an I/O that teaches nothing, as
+ * it was cancelled or the device was reset: no policy hears of it.
  */
 struct blk_poll_sample {
 	u64 latency_ns;
 	u64 lower_ns;
+	u64 slept_ns;
+	u32 tag;
+	u16 sleepers;
 	bool overslept;
+	bool found_first;
 };
 
 /**

@@ -848,6 +848,8 @@ static void plan_single_sets_one_stage(struct kunit *test)
 	memset(&plan, 0x5a, sizeof(plan));
 	blk_poll_plan_single(&plan, 0);
 	KUNIT_EXPECT_EQ(test, plan.nr, 0);
+	KUNIT_EXPECT_EQ(test, plan.flags, 0);
+	KUNIT_EXPECT_EQ(test, plan.tag, 0);
 
 	blk_poll_plan_single(&plan, 1);
 	KUNIT_EXPECT_EQ(test, plan.nr, 1);
@@ -1023,6 +1025,44 @@ static void plan_due_four_stages(struct kunit *test)
 					  row->elapsed_ns, &in),
 			row->due_ns);
 	KUNIT_EXPECT_EQ(test, stage, row->stage_after);
+}
+
+struct exact_row {
+	const char *desc;
+	u64 sleep_to_ns;
+	u64 elapsed_ns;
+	u64 cap_ns;
+	u64 due_ns;
+};
+
+/* A lag of 2000 makes no difference. */
+static const struct exact_row exact_rows[] = {
+	{ "the target itself", 76000, 0, U64_MAX, 76000 },
+	{ "far less than a lag is slept", 100, 0, U64_MAX, 100 },
+	{ "1 ns is slept", 76000, 75999, U64_MAX, 76000 },
+	{ "the target is now", 76000, 76000, U64_MAX, 0 },
+	{ "the target was before", 76000, 76001, U64_MAX, 0 },
+	{ "cap", 76000, 0, 30000, 30000 },
+	{ "no sleep", 0, 0, U64_MAX, 0 },
+};
+
+KUNIT_ARRAY_PARAM_DESC(exact, exact_rows, desc);
+
+static void plan_due_exact(struct kunit *test)
+{
+	const struct exact_row *row = test->param_value;
+	struct blk_poll_inputs in = {
+		.wake = { .lag_ns = 2000, .dev_ns = 500 },
+		.cap_ns = row->cap_ns,
+	};
+	struct blk_poll_plan plan;
+	u8 stage = 0;
+
+	blk_poll_plan_single(&plan, row->sleep_to_ns);
+	plan.flags |= BLK_POLL_PLAN_EXACT;
+	KUNIT_EXPECT_EQ(test,
+			blk_poll_plan_due(&plan, &stage, row->elapsed_ns, &in),
+			row->due_ns);
 }
 
 /* Every nanosecond of an I/O that takes 100 us, polled by a good caller. */
@@ -1795,6 +1835,7 @@ static struct kunit_case blk_poll_est_cases[] = {
 	KUNIT_CASE(plan_due_without_stages),
 	KUNIT_CASE(plan_due_never_goes_back),
 	KUNIT_CASE_PARAM(plan_due_four_stages, walk_gen_params),
+	KUNIT_CASE_PARAM(plan_due_exact, exact_gen_params),
 	KUNIT_CASE(plan_due_sleeps_each_stage_once),
 	KUNIT_CASE_PARAM(wake_reflect_one_sample, wake_gen_params),
 	KUNIT_CASE_PARAM(wake_reflect_finds_a_steady_lag, steady_gen_params),

@@ -43,14 +43,31 @@ struct blk_poll_stage {
 	u64 look_until_ns;
 };
 
+/*
+ * Set the timers for the very times of the plan: take no lag off, and leave no
+ * sleep out because it is short.  For a policy that reckons with the wake-up
+ * itself, or is to be measured as it was published.
+ */
+#define BLK_POLL_PLAN_EXACT	0x1
+
+/*
+ * Do not look at all, wait for the interrupt.  Who cannot have one for an I/O
+ * that is in flight takes it for a plan without stages.
+ */
+#define BLK_POLL_PLAN_IRQ	0x2
+
 /**
  * struct blk_poll_plan - When to sleep during one I/O.
  * @nr: Number of stages; 0 means do not sleep, spin.
+ * @flags: BLK_POLL_PLAN_EXACT, BLK_POLL_PLAN_IRQ.
+ * @tag: Whatever the policy likes; comes back in the I/O's sample.
  * @stage: The stages, times never decreasing.  After the last one the poller
  *	spins until the I/O is done.
  */
 struct blk_poll_plan {
 	u8 nr;
+	u8 flags;
+	u32 tag;
 	struct blk_poll_stage stage[BLK_POLL_MAX_STAGES];
 };
 
