@@ -4,7 +4,7 @@
 SET ?= small
 OUT ?= build/series
 
-.PHONY: help fetch apply build boot refresh series lint unit selftest demo check \
+.PHONY: help fetch apply build boot refresh series lint unit sim selftest demo check \
 	check-each deb clean
 
 help:		## show this list
@@ -33,6 +33,10 @@ lint: apply	## checkpatch, sparse, W=1, kernel-doc, shellcheck, codespell
 
 unit:		## the estimator's tests in user space
 	@$(MAKE) -s -C tools/testing/blk_poll check
+
+sim:		## build the simulator of ways to wait, build/blk-poll-sim
+	@$(MAKE) -s -C tools/testing/blk_poll/sim OUT='$(CURDIR)/build'
+	@echo 'build/blk-poll-sim is built; see build/blk-poll-sim --help'
 
 selftest: apply	## the tests in a guest
 	@scripts/selftest

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the unit tests and the simulator are built from.
+
+# The pure files, in block/.  A new policy is added here and nowhere else.
+ESTIMATOR := blk-poll-est blk-poll-mean blk-poll-lmd
+
+# The rivals, in rivals/: for measuring, not part of the series.
+RIVALS :=

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * All ways to wait: those of the kernel, the rivals, and some that only a
+ * simulator can have.
+ */
+#include <string.h>
+
+#include "sim.h"
+
+/*
+ * How far before the end a clairvoyant has its usual wake-up: its cost is then
+ * the least.  Computed once, as it does not depend on the I/O.
+ */
+static struct {
+	bool ready;
+	double margin_ns;
+	double cost_ns;
+} oracle;
+
+static void plan_irq(const struct sim_policy *policy, u64 latency_ns,
+		     struct blk_poll_plan *plan)
+{
+	blk_poll_plan_single(plan, 0);
+	plan->flags = BLK_POLL_PLAN_IRQ;
+}
+
+static void plan_classic(const struct sim_policy *policy, u64 latency_ns,
+			 struct blk_poll_plan *plan)
+{
+	blk_poll_plan_single(plan, 0);
+}
+
+static void plan_fixed(const struct sim_policy *policy, u64 latency_ns,
+		       struct blk_poll_plan *plan)
+{
+	blk_poll_plan_single(plan, sim_options.fixed_ns);
+}
+
+/* What a sleep costs that ends, without jitter, so long before the end. */
+static double sleep_cost(double before_ns)
+{
+	const struct sim_machine *m = &sim_options.machine;
+
+	if (before_ns < 0)
+		return m->sleep_cpu_ns +
+		       sim_options.lambda * (sim_jitter_mean(m) - before_ns);
+	return m->sleep_cpu_ns + before_ns - sim_jitter_mean(m) +
+	       (1 + sim_options.lambda) * sim_jitter_excess(m, before_ns);
+}
+
+/*
+ * Earlier costs spinning, later costs lambda times as much, so be late with a
+ * probability of 1 / (1 + lambda).
+ */
+static void oracle_prepare(void)
+{
+	double low = 0, high = 1e9;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		double mid = (low + high) / 2;
+
+		if (sim_jitter_survival(&sim_options.machine, mid) *
+		    (1 + sim_options.lambda) > 1)
+			low = mid;
+		else
+			high = mid;
+	}
+	oracle.margin_ns = (u64)(high + 0.5);
+	oracle.cost_ns = sleep_cost(oracle.margin_ns);
+	oracle.ready = true;
+}
+
+/* The best timer if waking up takes @wake_ns; it must be below @limit_ns. */
+static double oracle_timer(double latency_ns, double wake_ns, double limit_ns,
+			   double *timer_ns)
+{
+	double best_ns = latency_ns - wake_ns - oracle.margin_ns;
+
+	*timer_ns = best_ns < 1 ? 1 : best_ns < limit_ns ? best_ns : limit_ns;
+	if (*timer_ns == best_ns)
+		return oracle.cost_ns;
+	return sleep_cost(latency_ns - wake_ns - *timer_ns);
+}
+
+/* Knows how long the I/O takes, yet not how long the wake-up will. */
+static void plan_oracle(const struct sim_policy *policy, u64 latency_ns,
+			struct blk_poll_plan *plan)
+{
+	const struct sim_machine *m = &sim_options.machine;
+	double light_ns = m->idle_after_ns ? m->idle_after_ns - 1.0 : 1e12;
+	double cost_ns, deep_cost_ns, timer_ns, deep_ns;
+
+	if (!oracle.ready)
+		oracle_prepare();
+	cost_ns = oracle_timer(latency_ns, m->wake_ns, light_ns, &timer_ns);
+	if (m->idle_after_ns) {
+		deep_cost_ns = oracle_timer(latency_ns,
+					    m->wake_ns + m->idle_wake_ns, 1e12,
+					    &deep_ns);
+		if (deep_ns >= m->idle_after_ns && deep_cost_ns < cost_ns) {
+			cost_ns = deep_cost_ns;
+			timer_ns = deep_ns;
+		}
+	}
+	blk_poll_plan_single(plan, cost_ns < latency_ns ? (u64)timer_ns : 0);
+	plan->flags = BLK_POLL_PLAN_EXACT;
+}
+
+const struct sim_policy sim_policies[] = {
+	{ .name = "irq", .what = "sleeps until the interrupt",
+	  .plan = plan_irq },
+	{ .name = "classic", .what = "spins", .plan = plan_classic },
+	{ .name = "fixed", .what = "sleeps for --delay-us, then spins",
+	  .plan = plan_fixed },
+	{ .name = "mean", .what = "half of the mean, Linux 4.10 to 6.3",
+	  .ops = &blk_poll_mean },
+	{ .name = "lmd", .what = "mean less 4 lmd, the proposal of 2019",
+	  .ops = &blk_poll_lmd },
+	{ .name = "on-submit", .what = "as irq, and each submission looks once",
+	  .plan = plan_irq, .irq = SIM_IRQ_SUBMIT },
+	{ .name = "coalesce", .what = "as irq, one interrupt for several I/Os",
+	  .plan = plan_irq, .irq = SIM_IRQ_COALESCE },
+	{ .name = "oracle", .what = "knows each latency: nobody can be better",
+	  .plan = plan_oracle },
+};
+
+const unsigned int sim_nr_policies = ARRAY_SIZE(sim_policies);
+
+/**
+ * sim_policy_find() - Find a policy by name.
+ * @name: The name, not terminated.
+ * @len: Its length.
+ *
+ * Return: The policy or NULL.
+ */
+const struct sim_policy *sim_policy_find(const char *name, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < sim_nr_policies; i++)
+		if (strlen(sim_policies[i].name) == len &&
+		    !memcmp(sim_policies[i].name, name, len))
+			return &sim_policies[i];
+	return NULL;
+}
