@@ -12,6 +12,7 @@ nm=${NM:-nm}
 objdump=${OBJDUMP:-objdump}
 flags=(-std=gnu11 -O2 -Wall -Werror -ffreestanding -fno-stack-protector
 	-fno-pic -fno-pie -fno-common -I"$(dirname "$0")/include"
+	-iquote "$(dirname "$0")/../../../block"
 	-idirafter "$(dirname "$0")/../../../include")
 
 # What a compiler may call for 64-bit integers and for structures.

@@ -6,4 +6,4 @@
 ESTIMATOR := blk-poll-est blk-poll-mean blk-poll-lmd
 
 # The rivals, in rivals/: for measuring, not part of the series.
-RIVALS :=
+RIVALS := blk-poll-ehp blk-poll-iou blk-poll-pas

@@ -148,6 +148,56 @@ lmd_dump() {
 			212,1000000,475000,0,0 213,900000,850000,0,0
 }
 
+# The first sample at 1 ms opens a window; the one at 11 ms closes it.
+ehp_dump() {
+	dump "0 10 11" --policy ehp --model constant:ns=1000000 --ios 12 |
+		is 0,1000000,0,0,0 10,1000000,0,0,0 11,1000000,995950,0,0
+}
+ehp_irq_dump() {
+	dump "10 11" --policy ehp-irq --model constant:ns=1000000 --ios 12 |
+		is 10,1000000,0,0,0 11,1000000,0,3000,0
+}
+
+# Awake for 80000, then for 80000 - 42000, half of which is slept ever after.
+iou_dump() {
+	dump "0 1 2 3 9" --policy iou-hybrid --model constant --ios 10 |
+		is 0,80000,0,0,0 1,80000,40000,0,0 2,80000,19000,0,0 \
+			3,80000,19000,0,0 9,80000,19000,0,0
+}
+
+# One ring, whatever the I/Os are: reads leave their mark on writes.
+iou_has_one_state() {
+	printf '%s\n' direction,bytes,latency_ns read,4096,80000 \
+		write,4096,90000 >"$tmp/mixed"
+	dump "0 1" --policy iou-hybrid --trace "$tmp/mixed" |
+		is 0,80000,0,0,0 1,90000,40000,0,0
+}
+
+# Sleeps grow by 1, 2, 3, 4 %.
+pas_dump() {
+	dump "0 1 2 3 4" --policy pas --model constant --ios 5 |
+		is 0,80000,100,0,0 1,80000,101,0,0 2,80000,103,0,0 \
+			3,80000,106,0,0 4,80000,110,0,0
+}
+
+# With a wake-up of 2000 a sleep of 115 is just too long; then 115 * .9 = 103,
+# and 103 * 1.009 is 103 again.
+pas_turns() {
+	dump "4 5 6 7" --policy pas --model constant:ns=2115 --ios 8 |
+		is 4,2115,110,0,0 5,2115,115,0,1 6,2115,103,0,0 7,2115,103,0,0
+}
+
+# 100 I/Os as pas, 1000 classic, and pas again from where it was.
+dpas_dump() {
+	local sleep
+
+	sleep=$(dump "100" --policy pas --model constant --ios 101 | cut -d, -f3)
+	dump "100 1099" --policy dpas --model constant --ios 1101 |
+		is 100,80000,0,0,0 1099,80000,0,0,0
+	[ "${PIPESTATUS[1]}" -eq 0 ] &&
+		[ "$(awk -F, '$1 == 1100 { print $3 }' "$tmp/dump")" = "$sleep" ]
+}
+
 # Wakes up at the very end, so the first look after the sleep finds it.
 oracle_dump() {
 	dump "0 1" --policy oracle --model constant --ios 2 |
@@ -458,6 +508,13 @@ try "dump: fixed is not worth its wake-up" fixed_too_short
 try "dump: fixed takes half" fixed_default
 try "dump: mean from the second window on" mean_dump
 try "dump: lmd from the third window on" lmd_dump
+try "dump: ehp" ehp_dump
+try "dump: ehp-irq" ehp_irq_dump
+try "dump: iou-hybrid" iou_dump
+try "dump: iou-hybrid has one state" iou_has_one_state
+try "dump: pas grows" pas_dump
+try "dump: pas turns" pas_turns
+try "dump: dpas" dpas_dump
 try "dump: oracle" oracle_dump
 try "dump: oracle spins rather" oracle_spins
 try "figures: oracle pays for jitter" oracle_figures
@@ -465,7 +522,7 @@ try "dump: oracle avoids an idle state" oracle_idle_state
 try "dump: fixed does not" fixed_idle_state
 try "dump: coalesce" coalesce_dump
 try "on-submit is irq with one I/O at a time" on_submit_is_irq
-for policy in fixed mean lmd irq oracle; do
+for policy in fixed mean lmd ehp iou-hybrid pas dpas irq oracle; do
 	try "dump adds up to the row: $policy" dump_adds_up "$policy"
 done
 try "percentiles are those of the dump" percentiles_of_a_dump
@@ -484,6 +541,7 @@ try "JSON says what CSV says" json_is_csv
 try "--tail goes to the 99.9999th percentile" tail_adds_columns
 try "the table fits 79 columns" table_is_narrow
 try "speed: lmd, lognormal" speed lmd lognormal
+try "speed: pas, tlc-read" speed pas tlc-read
 
 try "trace: every form" three_forms_of_a_trace
 try "trace: direction and size" buckets

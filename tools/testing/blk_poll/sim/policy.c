@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "blk-poll-rivals.h"
 #include "sim.h"
 
 /*
@@ -117,12 +118,24 @@ const struct sim_policy sim_policies[] = {
 	  .ops = &blk_poll_mean },
 	{ .name = "lmd", .what = "mean less 4 lmd, the proposal of 2019",
 	  .ops = &blk_poll_lmd },
+	{ .name = "ehp", .what = "recent minimum less 4.05 us, 2022",
+	  .ops = &blk_poll_ehp },
+	{ .name = "iou-hybrid", .what = "half of the least time awake, io_uring",
+	  .ops = &blk_poll_iou, .one_state = true },
+	{ .name = "pas", .what = "follows its outcomes, 2026",
+	  .ops = &blk_poll_pas },
+	{ .name = "dpas", .what = "pas with modes, classic and interrupts as well",
+	  .ops = &blk_poll_dpas },
 	{ .name = "on-submit", .what = "as irq, and each submission looks once",
 	  .plan = plan_irq, .irq = SIM_IRQ_SUBMIT },
 	{ .name = "coalesce", .what = "as irq, one interrupt for several I/Os",
 	  .plan = plan_irq, .irq = SIM_IRQ_COALESCE },
 	{ .name = "oracle", .what = "knows each latency: nobody can be better",
 	  .plan = plan_oracle },
+	{ .name = "ehp-irq", .what = "ehp, and interrupts from 40.5 us on",
+	  .ops = &blk_poll_ehp_irq, .extra = true },
+	{ .name = "dpas-xpoint", .what = "dpas as it is for Optane",
+	  .ops = &blk_poll_dpas_xpoint, .extra = true },
 };
 
 const unsigned int sim_nr_policies = ARRAY_SIZE(sim_policies);
