@@ -401,6 +401,84 @@ table_is_narrow() {
 	"$sim" --all-models --ios 2000 | awk 'length > 79 { print "# " $0; bad = 1 } END { exit bad }'
 }
 
+# Several tasks, or several I/Os of each
+
+# One task with one I/O at a time is the same in both engines.
+engines_agree() {
+	"$asan" --all-models --ios 3000 --csv >"$tmp/one" &&
+		"$asan" --all-models --ios 3000 --csv --events >"$tmp/two" &&
+		cmp "$tmp/one" "$tmp/two" || return
+	"$asan" --policy "$1" --model markov --dump "$tmp/one" >/dev/null &&
+		"$asan" --policy "$1" --model markov --dump "$tmp/two" --events >/dev/null &&
+		cmp "$tmp/one" "$tmp/two"
+}
+
+# After 3 ms, in its 38th I/O, the first task has to give way to the second; its
+# I/O is done 40 us later, and it runs again after another 3 ms.
+threads_classic() {
+	dump "36 37 38" --policy classic --model constant --threads 2 --ios 76 |
+		is 36,80000,0,0,0 38,80000,0,0,0 37,80000,0,2960000,0
+}
+
+# The second submits when the first one sleeps.
+threads_irq() {
+	dump "0 1" --policy irq --model constant --threads 2 --ios 4 |
+		is 0,80000,0,3000,0 1,80000,0,3000,0
+}
+
+# Both wake up at 100 us; 1 is found at 150 us, and 2 is submitted, which is done
+# at 200 us while its task sleeps: the other one, which spins, wakes it up.
+threads_wake_each_other() {
+	printf '%s\n' 300000 150000 50000 >"$tmp/three"
+	dump "0 1 2" --policy fixed --delay-us 100 --trace "$tmp/three" \
+		--threads 2 --wake-ns 0 --sleep-cpu-ns 0 |
+		is 1,150000,100000,0,0 2,50000,100000,0,0 0,300000,100000,0,0
+	[ "${PIPESTATUS[1]}" -eq 0 ] &&
+		dump 2 --policy fixed --delay-us 100 --trace "$tmp/three" --wake-ns 0 |
+		is 2,50000,100000,50000,1
+}
+
+# Eight are done at once: eight interrupts or four, which keep the task from
+# running for as long, and one sleep.
+qd_interrupts() {
+	figures "cpu_pct late_pct" --policy irq --model constant --qd 8 --ios 8 \
+		--wake-jitter-ns 0 | is "1.4062 10.0000"
+	[ "${PIPESTATUS[1]}" -eq 0 ] || return
+	figures "cpu_pct late_pct" --policy coalesce --coalesce-ios 2 \
+		--model constant --qd 8 --ios 8 --wake-jitter-ns 0 |
+		is "0.7812 5.0000"
+}
+
+# A ring sleeps until its first I/O is due, and finds all eight.
+qd_fixed() {
+	dump "0 7" --policy fixed --delay-us 40 --model constant --qd 8 --ios 8 |
+		is 0,80000,40000,0,0 7,80000,40000,0,0
+	[ "${PIPESTATUS[1]}" -eq 0 ] &&
+		figures "cpu_pct sleeps_per_io" --policy fixed --delay-us 40 \
+			--model constant --qd 8 --ios 8 --wake-jitter-ns 0 |
+		is "6.0938 0.1250"
+}
+
+# All policies get through, with every I/O counted once.
+every_mix() {
+	local mix
+
+	for mix in "1 3" "2 1" "3 2" "16 1" "5 32"; do
+		# shellcheck disable=SC2086
+		set -- $mix
+		"$asan" --threads "$1" --qd "$2" --model markov --model gc-knee \
+			--model constant --wake-jitter heavy --ios 1501 --json >"$tmp/json" || return
+		[ "$(grep -c '"ios": 1501,' "$tmp/json")" -eq "$((3 * $("$asan" --list-policies |
+			grep -vc 'not in all')))" ] || return
+	done
+}
+
+# The CPU is never busy for more time than there is.
+never_more_than_one_cpu() {
+	"$sim" --threads 16 --ios 20000 --model tlc-read --model optane --json |
+		awk -F'"busy_pct": ' 'NF > 1 { n++; if ($2 + 0 > 100.001) bad = 1 } END { exit bad || n < 24 }'
+}
+
 # Traces
 
 three_forms_of_a_trace() {
@@ -543,6 +621,15 @@ try "the table fits 79 columns" table_is_narrow
 try "speed: lmd, lognormal" speed lmd lognormal
 try "speed: pas, tlc-read" speed pas tlc-read
 
+try "one task by events: same as without" engines_agree pas
+try "two tasks: classic" threads_classic
+try "two tasks: irq" threads_irq
+try "two tasks: one wakes the other" threads_wake_each_other
+try "depth 8: interrupts" qd_interrupts
+try "depth 8: fixed" qd_fixed
+try "tasks and depths: all get through" every_mix
+try "tasks: no more than a whole CPU" never_more_than_one_cpu
+
 try "trace: every form" three_forms_of_a_trace
 try "trace: direction and size" buckets
 try "trace: begins again" trace_begins_again
@@ -573,6 +660,7 @@ try "refused: a parameter out of range" refuses --model constant:ns=0
 try "refused: 0 I/Os" refuses --ios 0
 try "refused: -1 I/Os" refuses --ios -1
 try "refused: too many threads" refuses --threads 1025
+try "refused: too many in flight" refuses --threads 1024 --qd 65
 try "refused: depth 0" refuses --qd 0
 try "refused: looks at no distance" refuses --poll-ns 0
 try "refused: lambda that is no number" refuses --lambda x

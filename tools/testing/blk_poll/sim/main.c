@@ -377,6 +377,9 @@ static void parse(int argc, char **argv)
 		add_policies("all");
 	if (!work.nr_sources)
 		sim_source_model(new_source(), "tlc-read");
+	if (sim_options.machine.threads * sim_options.machine.qd >
+	    SIM_MAX_IN_FLIGHT)
+		sim_die("--threads times --qd is at most %d", SIM_MAX_IN_FLIGHT);
 	if (work.dump && (work.nr_policies > 1 || work.nr_sources > 1))
 		sim_die("--dump is for a single policy on a single model or trace");
 }

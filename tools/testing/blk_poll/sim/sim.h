@@ -18,6 +18,8 @@
 /* Threads and depth, each; a thread has its I/Os in an array. */
 #define SIM_MAX_THREADS		1024
 #define SIM_MAX_QD		1024
+/* Their product: 16 MiB of memory. */
+#define SIM_MAX_IN_FLIGHT	65536
 
 /* Most I/Os of a trace: 128 MiB of memory. */
 #define SIM_MAX_TRACE		BIT(24)
