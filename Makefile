@@ -4,7 +4,7 @@
 SET ?= small
 OUT ?= build/series
 
-.PHONY: help fetch apply build boot refresh series lint unit sim selftest demo check \
+.PHONY: help fetch apply build boot refresh series lint unit sim sim-report selftest demo check \
 	check-each deb clean
 
 help:		## show this list
@@ -37,6 +37,9 @@ unit:		## the estimator's tests in user space
 sim:		## build the simulator of ways to wait, build/blk-poll-sim
 	@$(MAKE) -s -C tools/testing/blk_poll/sim OUT='$(CURDIR)/build'
 	@echo 'build/blk-poll-sim is built; see build/blk-poll-sim --help'
+
+sim-report:	## every way to wait on every model as tables and plots (TRACES=files)
+	@scripts/sim-report $(TRACES)
 
 selftest: apply	## the tests in a guest
 	@scripts/selftest

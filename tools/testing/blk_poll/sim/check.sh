@@ -479,6 +479,25 @@ never_more_than_one_cpu() {
 		awk -F'"busy_pct": ' 'NF > 1 { n++; if ($2 + 0 > 100.001) bad = 1 } END { exit bad || n < 24 }'
 }
 
+# The report's figures
+
+# J of 10 and 40 in one family: 20.  With 80 in another: the root of 20 * 80.
+families_by_hand() {
+	printf '%s\n' 'a x 1 1' '# text' 'b x 1 1' 'c y 1 1' >"$tmp/models"
+	printf '%s\n' policy,trace,j p,a,10 p,b:k=1,40 p,c,80 >"$tmp/rows"
+	awk -f "$bench/families.awk" "$tmp/models" "$tmp/rows" |
+		is policy,x,y,all p,20.00,80.00,40.00
+}
+
+# q is beaten by p; r is the same as p and counts once; the oracle never counts.
+front_by_hand() {
+	printf '%s\n' policy,trace,j,cpu,late p,t,30,10,2 q,t,41,11,3 r,t,30,10,2 \
+		s,t,50,50,0 oracle,t,1,1,0 >"$tmp/rows"
+	awk -v out="$tmp" -f "$bench/points.awk" "$tmp/rows" &&
+		is "10 2 p" "50 0 s" <"$tmp/t.front" && is "p 30" <"$tmp/t.best" &&
+		is "p 10 2" "q 11 3" "r 10 2" "s 50 0" "oracle 1 0" <"$tmp/t.points"
+}
+
 # Traces
 
 three_forms_of_a_trace() {
@@ -571,6 +590,7 @@ tlc_figures() {
 [ $# -eq 2 ] || die "usage: check.sh SIM SIM-WITH-SANITIZERS"
 sim=$(realpath "$1")
 asan=$(realpath "$2")
+bench=$(realpath "$(dirname "$0")/../../../../bench/sim")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -629,6 +649,9 @@ try "depth 8: interrupts" qd_interrupts
 try "depth 8: fixed" qd_fixed
 try "tasks and depths: all get through" every_mix
 try "tasks: no more than a whole CPU" never_more_than_one_cpu
+
+try "report: families count the same" families_by_hand
+try "report: the front" front_by_hand
 
 try "trace: every form" three_forms_of_a_trace
 try "trace: direction and size" buckets

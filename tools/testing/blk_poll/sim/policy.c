@@ -112,7 +112,7 @@ const struct sim_policy sim_policies[] = {
 	{ .name = "irq", .what = "sleeps until the interrupt",
 	  .plan = plan_irq },
 	{ .name = "classic", .what = "spins", .plan = plan_classic },
-	{ .name = "fixed", .what = "sleeps for --delay-us, then spins",
+	{ .name = "fixed", .what = "one sleep for all: --delay-us, or half of the first mean",
 	  .plan = plan_fixed },
 	{ .name = "mean", .what = "half of the mean, Linux 4.10 to 6.3",
 	  .ops = &blk_poll_mean },
