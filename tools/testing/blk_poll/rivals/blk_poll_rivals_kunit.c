@@ -485,8 +485,30 @@ static void dpas_overload_alone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sleep_of(test, dpas, state), 0);
 }
 
-/* The floor must cut something off: 100 by itself is no overload. */
+/*
+ * The floor must cut something off.  Outcomes in turns let the step up shrink
+ * to .001, so that the sleep stays at 100 for a while when it grows again.
+ */
 static void dpas_at_the_floor_is_not_below_it(struct kunit *test)
+{
+	const struct blk_poll_policy *dpas = &blk_poll_dpas;
+	void *state = new_state(test, dpas);
+	int i;
+
+	ios(test, dpas, state, 100, 'O', 1);
+	/* OL */
+	for (i = 0; i < 100; i++)
+		one_io(test, dpas, state, i % 2 ? 'O' : 'U', 1);
+	/* PAS */
+	KUNIT_EXPECT_EQ(test, sleep_of(test, dpas, state), 100);
+	one_io(test, dpas, state, 'U', 1);
+	KUNIT_EXPECT_EQ(test, sleep_of(test, dpas, state), 100);
+	ios(test, dpas, state, 99, 'U', 1);
+	/* CP, not OL */
+	KUNIT_EXPECT_EQ(test, sleep_of(test, dpas, state), 0);
+}
+
+static void dpas_counts_what_teaches_nothing(struct kunit *test)
 {
 	const struct blk_poll_policy *dpas = &blk_poll_dpas;
 	struct blk_poll_sample sample = { .slept_ns = 2100, .sleepers = 1 };
@@ -665,6 +687,7 @@ static struct kunit_case blk_poll_rivals_cases[] = {
 	KUNIT_CASE(dpas_not_alone_sleeps),
 	KUNIT_CASE(dpas_overload_alone),
 	KUNIT_CASE(dpas_at_the_floor_is_not_below_it),
+	KUNIT_CASE(dpas_counts_what_teaches_nothing),
 	KUNIT_CASE_PARAM(dpas_overload_with_others, theta_gen_params),
 	KUNIT_CASE_PARAM(rival_plans_are_sane, rival_gen_params),
 	KUNIT_CASE_PARAM(rival_init_forgets, rival_gen_params),

@@ -279,6 +279,12 @@ classic_is_never_late() {
 		END { exit bad || n < 18 }' "$tmp/all"
 }
 
+# On other machines and at other prices as well.
+oracle_is_the_limit_with() {
+	"$sim" --all-models --ios 50000 --csv "$@" >"$tmp/other" &&
+		oracle_is_the_limit "$tmp/other"
+}
+
 # One in 10^4 for the luck of the jitter.
 oracle_is_the_limit() {
 	awk -F, '
@@ -293,7 +299,7 @@ oracle_is_the_limit() {
 					}
 			}
 			exit bad || n < 18
-		}' "$tmp/all"
+		}' "$1"
 }
 
 # Late and overslept of a dump, added up, are those of the row.
@@ -630,7 +636,14 @@ try "CSV header" header
 try "J = CPU + 10 x late" formula 10 "$tmp/all"
 try "J = CPU + 2.5 x late" formula_of_another_lambda
 try "classic is never late" classic_is_never_late
-try "oracle is the limit" oracle_is_the_limit
+try "oracle is the limit" oracle_is_the_limit "$tmp/all"
+try "oracle is the limit: heavy tail" oracle_is_the_limit_with --wake-jitter heavy
+try "oracle is the limit: idle state" oracle_is_the_limit_with \
+	--idle-after-ns 20000 --idle-wake-ns 10000
+try "oracle is the limit: lambda 3, slow wake-up" oracle_is_the_limit_with \
+	--lambda 3 --wake-ns 5000
+try "oracle is the limit: lambda 30, no jitter" oracle_is_the_limit_with \
+	--lambda 30 --wake-jitter-ns 0
 try "same seed, same bytes" same_seed_same_bytes
 try "same seed, same bytes of another build" other_build_same_bytes
 try "other seed, other bytes" other_seed_other_bytes
