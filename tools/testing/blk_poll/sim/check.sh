@@ -243,6 +243,29 @@ on_submit_is_irq() {
 		diff - <("$asan" --policy on-submit --model tlc-read --csv)
 }
 
+# Six sleeps of 2000 let the lag grow to 1100, too much for another one.  It was
+# last learnt at 53028; more than 1 s later it is halved, and worth a sleep again.
+doubt() {
+	dump "5 6 100005 100006" --policy fixed --delay-us 2 \
+		--model constant:ns=10000 --ios 100007 |
+		is 5,10000,2000,0,0 6,10000,0,0,0 100005,10000,0,0,0 \
+			100006,10000,2000,0,0
+}
+
+# Half of 80000, awake at 42000; looks 700 apart until 45000 or later, 45500; the
+# rest.  Found at 82000: not before 45500.  Then half of that, awake at 24750,
+# looks until 28250, sleeps to 45500, and spins from 47500 on.
+two_stages() {
+	dump "0 1 2 3" --policy halves --model constant --ios 4 --poll-ns 700 "$@" |
+		is 0,80000,0,0,0 1,80000,40000+34500,2000,1 \
+			2,80000,22750+17250,0,0 3,80000,40000+34500,2000,1
+}
+two_stages_figures() {
+	figures "cpu_pct sleeps_per_io" --policy halves --model constant --ios 2 \
+		--poll-ns 700 --wake-jitter-ns 0 |
+		is "53.4375 1.0000"
+}
+
 # What holds for everything
 
 header() {
@@ -444,6 +467,14 @@ threads_wake_each_other() {
 		is 2,50000,100000,50000,1
 }
 
+# The second I/O is done while its task sleeps; the first task finds it at its own
+# first look.  That is OVER, the first outcome of both, so the sleep stays at 100.
+threads_pas() {
+	printf '%s\n' 300 50 5000 >"$tmp/three"
+	dump "1 2" --policy pas --trace "$tmp/three" --threads 2 --wake-ns 0 \
+		--sleep-cpu-ns 0 | is 1,50,100,50,0 2,5000,100,0,0
+}
+
 # Eight are done at once: eight interrupts or four, which keep the task from
 # running for as long, and one sleep.
 qd_interrupts() {
@@ -619,6 +650,10 @@ try "dump: iou-hybrid has one state" iou_has_one_state
 try "dump: pas grows" pas_dump
 try "dump: pas turns" pas_turns
 try "dump: dpas" dpas_dump
+try "dump: a wake-up cost is doubted after a second" doubt
+try "dump: two stages" two_stages
+try "dump: two stages, by events" two_stages --events
+try "figures: two stages" two_stages_figures
 try "dump: oracle" oracle_dump
 try "dump: oracle spins rather" oracle_spins
 try "figures: oracle pays for jitter" oracle_figures
@@ -658,6 +693,7 @@ try "one task by events: same as without" engines_agree pas
 try "two tasks: classic" threads_classic
 try "two tasks: irq" threads_irq
 try "two tasks: one wakes the other" threads_wake_each_other
+try "two tasks: pas and what others find" threads_pas
 try "depth 8: interrupts" qd_interrupts
 try "depth 8: fixed" qd_fixed
 try "tasks and depths: all get through" every_mix

@@ -108,6 +108,45 @@ static void plan_oracle(const struct sim_policy *policy, u64 latency_ns,
 	plan->flags = BLK_POLL_PLAN_EXACT;
 }
 
+/*
+ * Not a way to wait: shows what a plan of two stages does, and the lower bound
+ * of a sample.
+ */
+static void halves_init(void *state)
+{
+	*(u64 *)state = 0;
+}
+
+static void halves_select(const void *state, const struct blk_poll_inputs *in,
+			  struct blk_poll_plan *plan)
+{
+	u64 lower_ns = *(const u64 *)state;
+
+	blk_poll_plan_single(plan, lower_ns / 2);
+	plan->flags = BLK_POLL_PLAN_EXACT;
+	if (!plan->nr)
+		return;
+	plan->nr = 2;
+	plan->stage[0].look_until_ns += 5 * NSEC_PER_USEC;
+	plan->stage[1].sleep_to_ns = max(lower_ns,
+					 plan->stage[0].look_until_ns);
+	plan->stage[1].look_until_ns = plan->stage[1].sleep_to_ns;
+}
+
+static void halves_reflect(void *state, const struct blk_poll_sample *sample,
+			   u64 now_ns)
+{
+	*(u64 *)state = sample->lower_ns;
+}
+
+static const struct blk_poll_policy halves = {
+	.name		= "halves",
+	.state_size	= sizeof(u64),
+	.init		= halves_init,
+	.select		= halves_select,
+	.reflect	= halves_reflect,
+};
+
 const struct sim_policy sim_policies[] = {
 	{ .name = "irq", .what = "sleeps until the interrupt",
 	  .plan = plan_irq },
@@ -136,6 +175,8 @@ const struct sim_policy sim_policies[] = {
 	  .ops = &blk_poll_ehp_irq, .extra = true },
 	{ .name = "dpas-xpoint", .what = "dpas as it is for Optane",
 	  .ops = &blk_poll_dpas_xpoint, .extra = true },
+	{ .name = "halves", .what = "to the last lower bound, in two sleeps: a test",
+	  .ops = &halves, .extra = true },
 };
 
 const unsigned int sim_nr_policies = ARRAY_SIZE(sim_policies);
