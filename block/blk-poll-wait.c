@@ -30,11 +30,17 @@ static bool blk_poll_done(struct blk_poll_wait *wait)
 static void blk_poll_sleep(struct blk_poll_wait *wait)
 {
 	ktime_t expires = ns_to_ktime(wait->due_ns);
+	atomic_t *sleepers = blk_poll_sleepers();
+	int sleeping = atomic_inc_return(sleepers);
 	int token = io_schedule_prepare();
 	int err = schedule_hrtimeout_range(&expires, 0, HRTIMER_MODE_ABS_HARD);
 	u64 now_ns = ktime_get_ns();
 
 	io_schedule_finish(token);
+	atomic_dec(sleepers);
+	if (wait->nr_sleeps == 1)
+		wait->sleepers = min(sleeping, U16_MAX);
+	wait->slept_ns += now_ns - wait->empty_ns;
 	if (err)
 		wait->woken_early++;
 	else if (single_task_running())

@@ -78,10 +78,12 @@ static atomic_t blk_poll_nr_enabled = ATOMIC_INIT(0);
  * struct blk_poll_cpu_wake - What waking up costs a CPU, whatever the queue.
  * @model: The estimate.
  * @updated: When it was last learnt or doubted, in jiffies.
+ * @sleepers: Tasks that have gone to sleep there and have not run again.
  */
 struct blk_poll_cpu_wake {
 	struct blk_poll_wake model;
 	unsigned long updated;
+	atomic_t sleepers;
 };
 
 static DEFINE_PER_CPU(struct blk_poll_cpu_wake, blk_poll_cpu_wake);
@@ -465,6 +467,18 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 EXPORT_SYMBOL_GPL(__blk_poll_consult);
 
 /**
+ * blk_poll_sleepers() - Find where the sleeping tasks of this CPU are counted.
+ *
+ * Context: Task context.
+ * Return: The counter, to which the caller adds itself while it sleeps; he may
+ * wake up on another CPU.
+ */
+atomic_t *blk_poll_sleepers(void)
+{
+	return &raw_cpu_ptr(&blk_poll_cpu_wake)->sleepers;
+}
+
+/**
  * blk_poll_woken() - Learn how late a sleep's timer woke the task.
  * @lag_ns: Now minus the timer's expiry.
  *
@@ -554,8 +568,16 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 		sample.lower_ns = sample.latency_ns;
 	else if (wait && wait->empty_ns > start_ns)
 		sample.lower_ns = wait->empty_ns - start_ns;
-	if (wait && (blk_poll_takes_all(wait) || rq->bio == wait->bio))
+	if (wait && (blk_poll_takes_all(wait) || rq->bio == wait->bio)) {
 		sample.overslept = wait->nr_sleeps && !wait->looks;
+		sample.found_first = sample.overslept && wait->nr_sleeps == 1;
+	}
+	/* a ring keeps no plan, and has slept for others as well */
+	if (wait && !wait->ring && rq->bio == wait->bio) {
+		sample.slept_ns = wait->slept_ns;
+		sample.sleepers = wait->sleepers;
+		sample.tag = wait->plan.tag;
+	}
 	if (sample.overslept)
 		this_cpu_inc(t->cpu->counter[BLK_POLL_OVERSLEPT]);
 	trace_blk_poll_sample(disk_devt(rq->q->disk),

@@ -41,6 +41,7 @@ struct blk_poll_due {
  *	over, on the clock of @start_ns; 0: none.
  * @due: Which sleep that is, valid if @due_ns is not 0.
  * @empty_ns: Last empty look before the last sleep, on the same clock; 0: none.
+ * @slept_ns: How long was slept so far, from looks to wake-ups.
  * @bio: The bio that is waited for, NULL for a ring.
  * @bdev: Its device when it was submitted.
  * @iter: Its data when it was submitted.
@@ -48,6 +49,7 @@ struct blk_poll_due {
  * @nr_sleeps: Sleeps so far; for one bio at most the stages of @plan.
  * @sleeps: Those of them that no tracker has counted yet.
  * @woken_early: Those of @sleeps that ended before their timer.
+ * @sleepers: Tasks in such a sleep on the CPU when the first one began.
  * @bucket: Bucket of the I/O, negative if there is none.
  * @stage: Next stage of @plan, never goes back.
  * @planned: A plan was made at the first empty look.
@@ -72,6 +74,7 @@ struct blk_poll_wait {
 	u64 due_ns;
 	struct blk_poll_due due;
 	u64 empty_ns;
+	u64 slept_ns;
 	struct bio *bio;
 	struct block_device *bdev;
 	struct bvec_iter iter;
@@ -79,6 +82,7 @@ struct blk_poll_wait {
 	u32 nr_sleeps;
 	u32 sleeps;
 	u32 woken_early;
+	u16 sleepers;
 	s8 bucket;
 	u8 stage;
 	bool planned;

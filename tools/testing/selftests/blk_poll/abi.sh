@@ -4,8 +4,6 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-nullb=/sys/kernel/config/nullb
-
 read_back() {
 	must_put "$1" "$queue/io_poll_delay"
 	expect "io_poll_delay" "$(cat "$queue/io_poll_delay")" = "$1"
@@ -153,62 +151,39 @@ io_poll_write() {
 	expect "io_poll" "$(cat "$queue/io_poll")" = 1
 }
 
-# A null_blk with the given attributes becomes the disk; the old one returns
-# with null_gone.
-null_blk() {
-	local pair dir=$nullb/blk_poll_abi
-
-	mkdir "$dir"
-	for pair in memory_backed=1 size=64 "$@"; do
-		must_put "${pair#*=}" "$dir/${pair%%=*}"
-	done
-	must_put 1 "$dir/power"
-	null_disk=nullb$(cat "$dir/index")
-	[ ! -b /dev/blk_poll_abi ] || null_disk=blk_poll_abi
-	dev=/dev/$null_disk
-	queue=/sys/block/$null_disk/queue
-	stat=/sys/kernel/debug/block/$null_disk/poll_stat
+# Use a null_blk with the given attributes; null_done returns to the old disk.
+null_use() {
+	null_make blk_poll_abi "$@" || return
+	set_any_disk "$null_disk"
 }
 
-null_remove() {
-	[ ! -d "$nullb/blk_poll_abi" ] || rmdir "$nullb/blk_poll_abi"
-}
-
-null_gone() {
-	null_remove
+null_done() {
+	null_gone blk_poll_abi
 	use_disk fast
 }
 
 cannot_poll() {
 	local value
 
-	if [ ! -d "$nullb" ]; then
-		skip "no null_blk in configfs"
-		return
-	fi
-	null_blk submit_queues=1 poll_queues=0
+	null_use || return 0
 	expect "io_poll" "$(cat "$queue/io_poll")" = 0
 	expect "io_poll_delay" "$(cat "$queue/io_poll_delay")" = -1
 	must_put -1 "$queue/io_poll_delay"
 	for value in 0 1 100000; do
 		refused "$queue/io_poll_delay" "$value" "Invalid argument"
 	done
-	expect "lines in the log" "$(log_since | grep -c "$null_disk: no poll queues")" -ge 1
+	expect "lines in the log" "$(log_since | grep -c "$null_disk: io_poll_delay stays -1: no poll queues")" -ge 1
 	refused "$queue/io_poll_delay" 2147483648 "Numerical result out of range"
 	refused "$queue/io_poll" 1 "Invalid argument"
 	timeout 60 "$poll_io" -n 20 -w -v "$dev" >"$tmp/null"
 	read_io null
 	expect_good_io
-	null_gone
+	null_done
 }
 
-# A driver that does not consult: polled, never slept on.
-never_consults() {
-	if [ ! -d "$nullb" ]; then
-		skip "no null_blk in configfs"
-		return
-	fi
-	null_blk submit_queues=1 poll_queues=1
+# A device that is done at the first look: polled, never slept on.
+never_slept_on() {
+	null_use poll_queues=1 || return 0
 	expect "io_poll" "$(cat "$queue/io_poll")" = 1
 	expect "a stat that nobody asked for" "$(cat "$stat")" = ""
 	must_put 0 "$stat"
@@ -221,30 +196,25 @@ never_consults() {
 	done
 	expect "samples" "$(counter samples)" -eq 100
 	expect "sleeps" "$(counter sleeps)" -eq 0
-	null_gone
+	null_done
 }
 
 # The window's timer is pending when the queue goes.
 gone_with_timer() {
-	if [ ! -d "$nullb" ]; then
-		skip "no null_blk in configfs"
-		return
-	fi
 	for _ in {1..5}; do
-		null_blk submit_queues=1 poll_queues=1
+		null_use poll_queues=1 || return 0
 		must_put 0 "$queue/io_poll_delay"
 		timeout 60 "$poll_io" -n 1 "$dev" >"$tmp/null"
-		null_remove
+		null_gone blk_poll_abi
 	done
 	read_io null
 	expect_good_io
-	null_gone
+	null_done
 }
 
 prepare
 use_disk fast
 keep "$queue/io_poll_delay" "$queue/io_poll_policy"
-at_exit null_remove
 
 begin 20
 for value in -1 0 1 100000; do
@@ -265,6 +235,6 @@ try io_poll_policy_mean policy_mean
 try poll_stat_reset stat_reset
 try poll_stat_garbage stat_refused
 try cannot_poll
-try never_consults
+try never_slept_on
 try gone_with_timer
 finish

@@ -5,7 +5,6 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 longest_us=5000000
-null=/sys/kernel/config/nullb/blk_poll_corner
 cpu=/sys/devices/system/cpu/cpu1/online
 
 in_time() {
@@ -119,30 +118,18 @@ one_cpu() {
 	expect "interrupts" "${delta[irqs]}" -eq 0
 }
 
-null_remove() {
-	[ ! -d "$null" ] || rmdir "$null"
-}
-
 # Poll queues that come and go under load: who polled before ends by interrupt
 # or by polling, whichever finds the I/O.
 poll_queues_changed() {
-	local pair name value i
+	local name value i
 
-	if [ ! -d "${null%/*}" ]; then
-		skip "no null_blk in configfs"
-		return
-	fi
-	mkdir "$null"
-	for pair in memory_backed=1 size=64 submit_queues=1 poll_queues=1 power=1; do
-		must_put "${pair#*=}" "$null/${pair%%=*}"
-	done
-	name=nullb$(cat "$null/index")
-	[ ! -b /dev/blk_poll_corner ] || name=blk_poll_corner
+	null_make blk_poll_corner poll_queues=1 || return 0
+	name=$null_disk
 	must_put 0 "/sys/block/$name/queue/io_poll_delay"
 	load_start load -n 0 -l 60 -j 3 -w -v "/dev/$name"
 	for i in {1..8}; do
 		for value in 0 1; do
-			must_put "$value" "$null/poll_queues"
+			must_put "$value" "$nullb/blk_poll_corner/poll_queues"
 			expect "io_poll $i" "$(cat "/sys/block/$name/queue/io_poll")" = "$value"
 			# or the jobs see nothing but a frozen queue
 			sleep 0.1
@@ -151,14 +138,13 @@ poll_queues_changed() {
 	load_stop load 40
 	note "${io[ios]} I/Os, longest ${io[max_us]} us"
 	in_time
-	null_remove
+	null_gone blk_poll_corner
 }
 
 prepare
 use_disk fast
 nr_requests=$(cat "$queue/nr_requests")
 keep "$queue/io_poll_delay" "$queue/scheduler" "$queue/nr_requests"
-at_exit null_remove
 [ ! -w "$cpu" ] || keep "$cpu"
 
 begin 11

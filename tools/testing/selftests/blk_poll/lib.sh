@@ -22,6 +22,7 @@ trouble+='|I/O error|no such request|Controller (not ready|is down)'
 
 # The disk under test, see use_disk().
 disk=none
+nullb=/sys/kernel/config/nullb
 dev='' queue='' stat='' ctrl=''
 
 undo=()
@@ -91,13 +92,39 @@ find_disk() {
 	return 1
 }
 
-# Make a disk the one under test.
+# Make a disk the one under test, of NVMe or, without interrupts to count, any.
 set_disk() {
+	set_any_disk "$1"
+	ctrl=$(basename "$(readlink -f "/sys/block/$disk/device")")
+}
+
+set_any_disk() {
 	disk=$1
 	dev=/dev/$disk
 	queue=/sys/block/$disk/queue
 	stat=/sys/kernel/debug/block/$disk/poll_stat
-	ctrl=$(basename "$(readlink -f "/sys/block/$disk/device")")
+}
+
+# null_make NAME [ATTRIBUTE=VALUE]...: a null_blk that keeps what is written; its
+# disk is $null_disk. Where there is no null_blk the case is skipped, and it fails.
+null_make() {
+	local dir=$nullb/$1 pair
+
+	if [ ! -d "$nullb" ]; then
+		skip "no null_blk in configfs"
+		return 1
+	fi
+	mkdir "$dir"
+	at_exit null_gone "$1"
+	for pair in memory_backed=1 size=64 submit_queues=1 poll_queues=0 "${@:2}" power=1; do
+		must_put "${pair#*=}" "$dir/${pair%%=*}"
+	done
+	null_disk=nullb$(cat "$dir/index")
+	[ -b "/dev/$null_disk" ] || null_disk=$1
+}
+
+null_gone() {
+	[ ! -d "$nullb/$1" ] || rmdir "$nullb/$1"
 }
 
 # Make the disk for a role the one under test, or skip everything.
@@ -441,6 +468,19 @@ load_wait() {
 	fi
 	wait "$load_pid" || true
 	read_io "$1"
+}
+
+samples_grow() {
+	[ "$(counter samples)" -gt "$1" ]
+}
+
+# The load gets on by some I/Os.
+progress() {
+	local samples
+
+	samples=$(counter samples)
+	wait_for 30 samples_grow $((samples + $1)) ||
+		expect "samples" "$(counter samples)" -gt $((samples + $1))
 }
 
 # The PCI device of the disk's controller.

@@ -34,7 +34,7 @@ delay_refused() {
 		fi
 	done
 	expect "io_poll_delay" "$(cat "$queue/io_poll_delay")" = -1
-	expect "lines in the log" "$(log_since | grep -c "$disk: no poll queues")" -ge 1
+	expect "lines in the log" "$(log_since | grep -c "$disk: io_poll_delay stays -1: no poll queues")" -ge 1
 }
 
 uring_refused() {

@@ -23,9 +23,8 @@
 #include <unistd.h>
 #include <linux/fs.h>
 
-#define NSEC_PER_SEC	1000000000ULL
-#define NSEC_PER_USEC	1000ULL
-#define USEC_PER_SEC	1000000ULL
+#include "common.h"
+
 #define SECTOR		512
 
 /* Buffers start at a page, plus what -m asks for. */
@@ -67,20 +66,6 @@ static int fd;
 static unsigned long long deadline_ns;
 static int nr_signals;
 static bool stop;
-
-static void die(const char *what)
-{
-	fprintf(stderr, "poll_io: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-static unsigned long long now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 static void on_signal(int sig)
 {
@@ -178,7 +163,7 @@ static void *run(void *arg)
 
 	if (posix_memalign((void **)&area, BUFFER_ALIGN,
 			   opt_size + BUFFER_ALIGN))
-		die("memory");
+		die("memory", errno);
 	buf = area + opt_misalign;
 	memset(buf, 0x5a, opt_size);
 
@@ -206,11 +191,11 @@ static unsigned long long file_bytes(void)
 	struct stat st;
 
 	if (fstat(fd, &st))
-		die(path);
+		die(path, errno);
 	if (S_ISREG(st.st_mode))
 		return st.st_size;
 	if (ioctl(fd, BLKGETSIZE64, &bytes))
-		die(path);
+		die(path, errno);
 	return bytes;
 }
 
@@ -229,7 +214,7 @@ static void start_signals(void)
 	its.it_value = its.it_interval;
 	if (timer_create(CLOCK_MONOTONIC, &ev, &timer) ||
 	    timer_settime(timer, 0, &its, NULL))
-		die("timer");
+		die("timer", errno);
 }
 
 static void print(const struct job *jobs, unsigned long long wall_ns)
@@ -291,16 +276,6 @@ static void explain(void)
 	exit(2);
 }
 
-static unsigned long long number(const char *text)
-{
-	char *end;
-	unsigned long long value = strtoull(text, &end, 10);
-
-	if (!*text || *end)
-		explain();
-	return value;
-}
-
 static void parse(int argc, char **argv)
 {
 	int opt;
@@ -308,25 +283,25 @@ static void parse(int argc, char **argv)
 	while ((opt = getopt(argc, argv, "n:l:eb:j:o:m:wrviNDS:")) != -1) {
 		switch (opt) {
 		case 'n':
-			opt_ios = number(optarg);
+			opt_ios = number(optarg, explain);
 			break;
 		case 'l':
-			opt_limit_s = number(optarg);
+			opt_limit_s = number(optarg, explain);
 			break;
 		case 'e':
 			opt_until_error = true;
 			break;
 		case 'b':
-			opt_size = number(optarg);
+			opt_size = number(optarg, explain);
 			break;
 		case 'j':
-			opt_jobs = number(optarg);
+			opt_jobs = number(optarg, explain);
 			break;
 		case 'o':
-			opt_first = number(optarg);
+			opt_first = number(optarg, explain);
 			break;
 		case 'm':
-			opt_misalign = number(optarg);
+			opt_misalign = number(optarg, explain);
 			break;
 		case 'w':
 			opt_write = true;
@@ -347,7 +322,7 @@ static void parse(int argc, char **argv)
 			opt_flags |= RWF_DSYNC;
 			break;
 		case 'S':
-			opt_signal_us = number(optarg);
+			opt_signal_us = number(optarg, explain);
 			break;
 		default:
 			explain();
@@ -368,18 +343,16 @@ int main(int argc, char **argv)
 	parse(argc, argv);
 	fd = open(path, (opt_write ? O_RDWR : O_RDONLY) | O_DIRECT);
 	if (fd < 0)
-		die(path);
+		die(path, errno);
 	part = (file_bytes() - opt_first) / opt_jobs / opt_size * opt_size;
-	if (!part) {
-		errno = EFBIG;
-		die("I/O larger than a job's part of the file");
-	}
+	if (!part)
+		die("I/O larger than a job's part of the file", EFBIG);
 
 	sigaction(SIGUSR1, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	jobs = calloc(opt_jobs, sizeof(*jobs));
 	if (!jobs)
-		die("memory");
+		die("memory", errno);
 	puts("started");
 	fflush(stdout);
 
@@ -397,7 +370,7 @@ int main(int argc, char **argv)
 		if (opt_jobs == 1)
 			run(&jobs[i]);
 		else if (pthread_create(&jobs[i].thread, NULL, run, &jobs[i]))
-			die("thread");
+			die("thread", errno);
 	}
 	for (unsigned int i = 0; opt_jobs > 1 && i < opt_jobs; i++)
 		pthread_join(jobs[i].thread, NULL);

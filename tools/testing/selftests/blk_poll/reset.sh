@@ -6,19 +6,6 @@ set -euo pipefail
 
 parameter=/sys/module/nvme/parameters/poll_queues
 
-samples_grow() {
-	[ "$(counter samples)" -gt "$1" ]
-}
-
-# The load gets on by some I/Os.
-progress() {
-	local samples
-
-	samples=$(counter samples)
-	wait_for 30 samples_grow $((samples + $1)) ||
-		expect "samples" "$(counter samples)" -gt $((samples + $1))
-}
-
 ready() {
 	[ "$(cat "/sys/class/nvme/$ctrl/state")" = live ] &&
 		[ "$(cat "$queue/io_poll")" = "${1:-1}" ]
@@ -124,31 +111,6 @@ removed() {
 	must_put 0 "$queue/io_poll_delay"
 }
 
-# The device does not answer any more, as if it had been pulled: its registers
-# are not where they were, and read as ones, completions never come. The driver
-# finds out when a request has timed out, gives up, and takes the disk away.
-pulled() {
-	local dir address
-
-	dir=$(pci_dir)
-	address=${dir##*/}
-	must_put "$1" "$queue/io_poll_delay"
-	must_put 2000 "$queue/io_timeout"
-	load_start load -n 0 -l 90 -e -j 4 "$dev"
-	progress 20
-	# no memory space, no bus master, and the upper half of the first BAR
-	printf '\0\0' | dd of="$dir/config" bs=1 seek=4 conv=notrunc status=none
-	printf '\0\177\0\0' | dd of="$dir/config" bs=4 seek=5 conv=notrunc status=none
-	load_wait load 60
-	note "errors ${io[errors]}, short ${io[short]} of ${io[ios]}, longest ${io[max_us]} us"
-	expect "jobs that got to know" "$((io[errors] + io[short]))" -eq 4
-	expect "longest latency in us" "${io[max_us]}" -lt 30000000
-	timeout 60 sh -c "[ ! -e $dir ] || echo 1 >$dir/remove" ||
-		expect "status of the removal" "$?" -eq 0
-	pci_rescan "$address"
-	must_put 0 "$queue/io_poll_delay"
-}
-
 # A controller that was left without its poll queues, or altogether.
 restore() {
 	put "$old" "$parameter"
@@ -164,10 +126,7 @@ old=$(cat "$parameter")
 pci=$(pci_dir)
 at_exit restore
 
-# What the driver says about a device that was pulled, and who read it last.
-announced='controller is down|(I/O|QID) .*timeout|I/O error|Disabling device|not ready|Device not|nvme.*(timeout|reset)|Buffer I/O'
-
-begin 11
+begin 9
 try under_load_adaptive under_load 0 4
 try under_load_fixed under_load 3000 1
 try forgotten
@@ -175,8 +134,6 @@ try polls_after_reset polls
 try mid_sleep
 try removed_adaptive removed 0
 try removed_mid_sleep removed 50000
-try pulled_adaptive pulled 0
-try pulled_mid_sleep pulled 50000
 try lose_poll_queues
 try polls_after_all polls
 finish

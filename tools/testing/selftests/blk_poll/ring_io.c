@@ -19,8 +19,8 @@
 #include <unistd.h>
 #include <linux/fs.h>
 
-#define NSEC_PER_SEC	1000000000ULL
-#define NSEC_PER_USEC	1000ULL
+#include "common.h"
+
 #define BLOCK		4096
 #define MAX_DEPTH	256
 #define MAX_FILES	8
@@ -56,20 +56,6 @@ static unsigned long long nr_errors;
 static unsigned long long nr_others;
 static int last_error;
 static unsigned long long max_ns;
-
-static void die(const char *what, int err)
-{
-	fprintf(stderr, "ring_io: %s: %s\n", what, strerror(err));
-	exit(2);
-}
-
-static unsigned long long now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
 
 static struct io_uring_sqe *next_sqe(void)
 {
@@ -265,16 +251,6 @@ static void explain(void)
 	exit(2);
 }
 
-static unsigned long long number(const char *text)
-{
-	char *end;
-	unsigned long long value = strtoull(text, &end, 10);
-
-	if (!*text || *end)
-		explain();
-	return value;
-}
-
 static void parse(int argc, char **argv)
 {
 	int opt;
@@ -282,10 +258,10 @@ static void parse(int argc, char **argv)
 	while ((opt = getopt(argc, argv, "q:n:wfltcsx:")) != -1) {
 		switch (opt) {
 		case 'q':
-			opt_depth = number(optarg);
+			opt_depth = number(optarg, explain);
 			break;
 		case 'n':
-			opt_ios = number(optarg);
+			opt_ios = number(optarg, explain);
 			break;
 		case 'w':
 			opt_write = true;

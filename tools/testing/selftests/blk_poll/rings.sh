@@ -6,7 +6,6 @@ set -euo pipefail
 
 longest_us=5000000
 ios=120
-nullb=/sys/kernel/config/nullb
 declare -A said
 
 # ring [ARG]...: $ios random reads by fio; the fields of its terse line. With
@@ -230,29 +229,12 @@ two_disks() {
 
 # Disks of another driver on the ring, one that polls and one that cannot: the
 # latter is refused as ever, I/O by I/O, and the others go on.
-null_stop() {
-	local dir
-
-	for dir in "$nullb"/blk_poll_ring*; do
-		[ ! -d "$dir" ] || rmdir "$dir"
-	done
-}
-
 other_drivers() {
-	local pair name queues paths=()
+	local queues paths=()
 
-	if [ ! -d "$nullb" ]; then
-		skip "no null_blk in configfs"
-		return
-	fi
 	for queues in 0 1; do
-		mkdir "$nullb/blk_poll_ring$queues"
-		for pair in memory_backed=1 size=64 submit_queues=1 "poll_queues=$queues" power=1; do
-			must_put "${pair#*=}" "$nullb/blk_poll_ring$queues/${pair%%=*}"
-		done
-		name=nullb$(cat "$nullb/blk_poll_ring$queues/index")
-		[ -b "/dev/$name" ] || name=blk_poll_ring$queues
-		paths+=("/dev/$name")
+		null_make "blk_poll_ring$queues" "poll_queues=$queues" || return 0
+		paths+=("/dev/$null_disk")
 	done
 	must_put 3000 "$queue/io_poll_delay"
 	before
@@ -263,7 +245,26 @@ other_drivers() {
 	expect "good I/Os" "${said[good]}" -eq 40
 	expect "unsupported I/Os" "${said[unsupported]}" -eq 20
 	expect "interrupts" "${delta[irqs]}" -eq 0
-	null_stop
+	null_gone blk_poll_ring0
+	null_gone blk_poll_ring1
+}
+
+# Reads that are split among those that are not, in one batch: the parts end by
+# interrupt and must not get requests that were allocated for polled ones.
+split_in_batch() {
+	local said
+
+	must_put -1 "$queue/io_poll_delay"
+	before
+	said=$(fio_uring --rw=randread --size=64m --number_ios=120 --minimal --bssplit=4k/50:1m/50 \
+		--iodepth=16 --iodepth_batch_submit=16 --iodepth_batch_complete_min=1)
+	after
+	IFS=';' read -ra fields <<<"$said"
+	note "split: ${fields[8]:-?} ms, longest ${fields[14]:-?} us, irqs ${delta[irqs]}"
+	expect "fio's error" "${fields[4]:-1}" = 0
+	expect "longest latency in us" "${fields[14]%.*}" -lt "$longest_us"
+	expect "interrupts" "${delta[irqs]}" -gt 0
+	expect "io_poll_completed" "${delta[completed]}" -gt 0
 }
 
 # Chains, in which nothing fails.
@@ -324,9 +325,8 @@ command -v fio >/dev/null || skip_all "no fio"
 use_disk fast
 [ -x "$here/ring_io" ] || skip_all "ring_io has not been built"
 keep "$queue/io_poll_delay"
-at_exit null_stop
 
-begin 27
+begin 28
 try one_fixed one 3000
 try one_adaptive one 0
 try many_fixed many 3000
@@ -345,6 +345,7 @@ try depth_128 depth 128 8000
 try fixed_buffers
 try two_disks
 try other_drivers
+try split_in_batch
 try linked
 try timed_out
 try cancelled

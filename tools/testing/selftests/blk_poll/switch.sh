@@ -19,19 +19,10 @@ step() {
 
 # What has no poll queue says so by what it reads, and refuses.
 without() {
-	local nullb=/sys/kernel/config/nullb/blk_poll_switch name
+	local name
 
-	if [ ! -d "${nullb%/*}" ]; then
-		skip "no null_blk in configfs"
-		return
-	fi
-	mkdir "$nullb"
-	at_exit rmdir "$nullb"
-	must_put 64 "$nullb/size"
-	must_put 0 "$nullb/poll_queues"
-	must_put 1 "$nullb/power"
-	name=nullb$(cat "$nullb/index")
-	[ -e "/sys/block/$name" ] || name=blk_poll_switch
+	null_make blk_poll_switch || return 0
+	name=$null_disk
 	expect "io_poll" "$(cat "/sys/block/$name/queue/io_poll")" = 0
 	refused "/sys/block/$name/queue/io_poll" 1 "Invalid argument"
 	refused "/sys/block/$name/queue/io_poll_delay" 0 "Invalid argument"

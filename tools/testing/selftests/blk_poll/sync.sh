@@ -4,7 +4,6 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-nullb=/sys/kernel/config/nullb/blk_poll_sync
 longest_us=5000000
 
 values() {
@@ -167,34 +166,18 @@ on_file() {
 	set_disk "$old"
 }
 
-null_remove() {
-	[ ! -d "$nullb" ] || rmdir "$nullb"
-}
-
 # A queue that cannot poll takes 0, and nothing else.
 cannot_poll() {
-	local name pair
-
-	if [ ! -d "${nullb%/*}" ]; then
-		skip "no null_blk in configfs"
-		return
-	fi
-	mkdir "$nullb"
-	for pair in size=64 submit_queues=1 poll_queues=0 power=1; do
-		must_put "${pair#*=}" "$nullb/${pair%%=*}"
-	done
-	name=nullb$(cat "$nullb/index")
-	[ -e "/sys/block/$name" ] || name=blk_poll_sync
-	must_put 0 "/sys/block/$name/queue/io_poll_sync"
-	refused "/sys/block/$name/queue/io_poll_sync" 1 "Invalid argument"
-	null_remove
+	null_make blk_poll_sync || return 0
+	must_put 0 "/sys/block/$null_disk/queue/io_poll_sync"
+	refused "/sys/block/$null_disk/queue/io_poll_sync" 1 "Invalid argument"
+	null_gone blk_poll_sync
 }
 
 prepare
 use_disk fast
 data=$(find_disk data) || skip_all "no NVMe disk for the role data"
 keep "$queue/io_poll_delay" "$queue/io_poll_sync"
-at_exit null_remove
 at_exit unmount
 
 begin 11

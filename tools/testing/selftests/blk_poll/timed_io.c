@@ -19,9 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NSEC_PER_SEC	1000000000ULL
-#define NSEC_PER_MSEC	1000000ULL
-#define NSEC_PER_USEC	1000ULL
+#include "common.h"
+
 #define IO_BYTES	4096
 
 /* Reads of a group must not be merged: this far apart. */
@@ -37,20 +36,6 @@ struct read {
 
 static int fd;
 
-static void die(const char *what)
-{
-	fprintf(stderr, "timed_io: %s: %s\n", what, strerror(errno));
-	exit(2);
-}
-
-static unsigned long long now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
-}
-
 static void *run(void *arg)
 {
 	struct read *read = arg;
@@ -61,13 +46,13 @@ static void *run(void *arg)
 	void *buf;
 
 	if (posix_memalign(&buf, IO_BYTES, IO_BYTES))
-		die("memory");
+		die("memory", errno);
 	memset(buf, 0, IO_BYTES);
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
 		;
 	read->began_ns = now_ns();
 	if (pread(fd, buf, IO_BYTES, read->pos) != IO_BYTES)
-		die("read");
+		die("read", errno);
 	read->ns = now_ns() - read->began_ns;
 	free(buf);
 	return NULL;
@@ -107,23 +92,21 @@ int main(int argc, char **argv)
 	start_ns = strtoull(argv[1], NULL, 10) * NSEC_PER_MSEC;
 	fd = open(argv[2], O_RDONLY | O_DIRECT);
 	if (fd < 0)
-		die(argv[2]);
+		die(argv[2], errno);
 
 	for (int arg = 3; arg < argc; arg++) {
-		if (sscanf(argv[arg], "%llu:%d", &ms, &nr) != 2 || nr < 1) {
-			errno = EINVAL;
-			die(argv[arg]);
-		}
+		if (sscanf(argv[arg], "%llu:%d", &ms, &nr) != 2 || nr < 1)
+			die(argv[arg], EINVAL);
 		nrs[arg] = nr;
 		reads[arg] = calloc(nr, sizeof(**reads));
 		if (!reads[arg])
-			die("memory");
+			die("memory", errno);
 		for (int i = 0; i < nr; i++) {
 			reads[arg][i].at_ns = start_ns + ms * NSEC_PER_MSEC;
 			reads[arg][i].pos = (off_t)i * STRIDE;
 			if (pthread_create(&reads[arg][i].thread, NULL, run,
 					   &reads[arg][i]))
-				die("thread");
+				die("thread", errno);
 		}
 	}
 	for (int arg = 3; arg < argc; arg++)
