@@ -55,23 +55,34 @@ static const char *blk_poll_why_not(struct gendisk *disk)
 	return "a disk below has no poll queues, or what is above it cannot poll";
 }
 
+/*
+ * Allocate, for the paths of a multipath disk too.  Memory must not be waited
+ * for once the queue is frozen, as it may have to be written there.
+ */
+static int blk_poll_allocate(struct gendisk *disk)
+{
+	if (!blk_poll_tracker_get(disk->queue))
+		return -ENOMEM;
+	blk_poll_pass_on(disk);
+	return 0;
+}
+
 /**
- * blk_poll_prepare() - Allocate what an attribute of polling needs.
+ * blk_poll_prepare() - Allocate what io_poll_delay needs.
  * @disk: The disk.
  * @page: What is going to be written.
  * @count: Its length.
  *
- * Memory must not be waited for once the queue is frozen, as it may have to be
- * written there.  What switches everything off needs none.
+ * -1 needs nothing.
  *
  * Context: May sleep, the queue is not frozen.
- * Return: 0; a store that finds nothing tries itself.
+ * Return: 0 or -ENOMEM.
  */
 int blk_poll_prepare(struct gendisk *disk, const char *page, size_t count)
 {
-	if (!sysfs_streq(page, "-1") && blk_poll_can_poll(disk->queue))
-		blk_poll_tracker_get(disk->queue);
-	return 0;
+	if (sysfs_streq(page, "-1") || !blk_poll_can_set(disk))
+		return 0;
+	return blk_poll_allocate(disk);
 }
 
 /**
@@ -109,6 +120,7 @@ int blk_poll_delay_store(struct gendisk *disk, const char *page)
 					    blk_poll_why_not(disk));
 			return -EINVAL;
 		}
+		/* it is there, unless the queue has just got its poll queues */
 		t = blk_poll_tracker_get(disk->queue);
 		if (!t)
 			return -ENOMEM;
@@ -132,6 +144,12 @@ static ssize_t blk_poll_policy_show(struct gendisk *disk, char *page)
 		len += sysfs_emit_at(page, len, i == policy ? "%s[%s]" : "%s%s",
 				     i ? " " : "", blk_poll_policies[i]->name);
 	return len + sysfs_emit_at(page, len, "\n");
+}
+
+static int blk_poll_policy_prepare(struct gendisk *disk, const char *page,
+				   size_t count)
+{
+	return blk_poll_allocate(disk);
 }
 
 /* The new policy starts without knowledge, even if it is the old one. */
@@ -161,6 +179,14 @@ static ssize_t blk_poll_sync_show(struct gendisk *disk, char *page)
 	struct blk_poll_tracker *t = blk_poll_tracker(disk->queue);
 
 	return sysfs_emit(page, "%d\n", t && READ_ONCE(t->is_sync));
+}
+
+static int blk_poll_sync_load(struct gendisk *disk, const char *page,
+			      size_t count)
+{
+	if (!sysfs_streq(page, "1") || !blk_poll_can_poll(disk->queue))
+		return 0;
+	return blk_poll_allocate(disk);
 }
 
 /* As -1 of io_poll_delay, 0 is taken everywhere. */
@@ -211,14 +237,14 @@ static ssize_t blk_poll_downgraded_show(struct gendisk *disk, char *page)
 static struct queue_sysfs_entry blk_poll_policy_entry = {
 	.attr		= { .name = "io_poll_policy", .mode = 0644 },
 	.show		= blk_poll_policy_show,
-	.load_module	= blk_poll_prepare,
+	.load_module	= blk_poll_policy_prepare,
 	.store		= blk_poll_policy_store,
 };
 
 static struct queue_sysfs_entry blk_poll_sync_entry = {
 	.attr		= { .name = "io_poll_sync", .mode = 0644 },
 	.show		= blk_poll_sync_show,
-	.load_module	= blk_poll_prepare,
+	.load_module	= blk_poll_sync_load,
 	.store		= blk_poll_sync_store,
 };
 
@@ -297,8 +323,8 @@ static u64 blk_poll_current_sleep_ns(struct request_queue *q,
  * @m: Where to.
  *
  * A line per bucket that had samples in its last window or has a sleep, then a
- * line per counter.  miss_ppm is misses per million samples.  Empty until
- * io_poll_delay is written.
+ * line per counter.  miss_ppm is misses per million samples.  Empty until one of
+ * the attributes is written.
  *
  * Context: Task context.
  * Return: 0.

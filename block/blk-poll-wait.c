@@ -89,8 +89,8 @@ void blk_poll_ring_sleep(struct blk_poll_wait *wait)
 /*
  * The queue that the bio is at, with a reference, or NULL.  Multipath makes the
  * bio point to one of its paths, which may be removed once the bio is done: RCU
- * keeps the path until we have the reference.  What looks must not be under
- * RCU, as NVMe over TCP and null_blk may sleep there.
+ * keeps the path until we have the reference.  Request-based drivers are not
+ * asked under RCU, as NVMe over TCP and null_blk may sleep in ->poll().
  */
 static struct request_queue *blk_poll_queue_get(struct blk_poll_wait *wait)
 {
@@ -119,7 +119,17 @@ static void blk_poll_look(struct blk_poll_wait *wait, bool may_sleep)
 	q = blk_poll_queue_get(wait);
 	if (!q)
 		return;
-	blk_queue_poll_bio(q, wait->bio, cookie, &iob, BLK_POLL_ONESHOT);
+	if (queue_is_mq(q)) {
+		blk_queue_poll_bio(q, wait->bio, cookie, &iob,
+				   BLK_POLL_ONESHOT);
+	} else {
+		/* dm polls its clones, which can be at a path as well */
+		rcu_read_lock();
+		if (!blk_poll_done(wait))
+			blk_queue_poll_bio(q, wait->bio, cookie, &iob,
+					   BLK_POLL_ONESHOT);
+		rcu_read_unlock();
+	}
 	blk_queue_exit(q);
 	if (!rq_list_empty(&iob.req_list))
 		iob.complete(&iob);

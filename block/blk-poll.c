@@ -300,6 +300,8 @@ void blk_poll_inherit(struct request_queue *q, struct request_queue *head)
 {
 	struct blk_poll_tracker *from = blk_poll_tracker(head), *to;
 	unsigned int noio, policy;
+	bool is_sync;
+	int delay_us;
 
 	if (!from || !blk_mq_can_poll(q))
 		return;
@@ -311,11 +313,18 @@ void blk_poll_inherit(struct request_queue *q, struct request_queue *head)
 	if (!to)
 		return;
 
-	policy = READ_ONCE(from->policy);
-	if (READ_ONCE(to->policy) != policy)
-		blk_poll_set_policy(q, to, policy);
-	WRITE_ONCE(to->is_sync, READ_ONCE(from->is_sync));
-	blk_poll_set_delay(to, READ_ONCE(from->delay_us));
+	/* again, if meanwhile somebody has written there and copied it here */
+	do {
+		policy = READ_ONCE(from->policy);
+		is_sync = READ_ONCE(from->is_sync);
+		delay_us = READ_ONCE(from->delay_us);
+		if (READ_ONCE(to->policy) != policy)
+			blk_poll_set_policy(q, to, policy);
+		WRITE_ONCE(to->is_sync, is_sync);
+		blk_poll_set_delay(to, delay_us);
+	} while (policy != READ_ONCE(from->policy) ||
+		 is_sync != READ_ONCE(from->is_sync) ||
+		 delay_us != READ_ONCE(from->delay_us));
 }
 EXPORT_SYMBOL_GPL(blk_poll_inherit);
 

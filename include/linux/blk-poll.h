@@ -230,7 +230,7 @@ static inline void blk_poll_consult(struct blk_mq_hw_ctx *hctx,
  * @iob: The completion batch that ->poll() was called with, or NULL.
  * @is_error: The request failed; its latency teaches nothing.
  *
- * blk_mq_add_to_batch() calls this; a driver need not.
+ * blk_mq_add_to_batch() calls this; a driver that uses that need not.
  *
  * Context: Any in which @rq may be completed.  Does not sleep.
  */
