@@ -136,8 +136,9 @@ static inline void blk_poll_start_request(struct request *rq)
 /* Whether the queue, or what is below it, has somebody to ask. */
 static inline bool blk_poll_can_poll(struct request_queue *q)
 {
-	return queue_is_mq(q) ? blk_mq_can_poll(q) :
-				q->limits.features & BLK_FEAT_POLL;
+	if (queue_is_mq(q))
+		return blk_mq_can_poll(q);
+	return q->limits.features & BLK_FEAT_POLL;
 }
 
 int submit_bio_wait_polled(struct bio *bio);

@@ -172,7 +172,8 @@ cannot_poll() {
 	for value in 0 1 100000; do
 		refused "$queue/io_poll_delay" "$value" "Invalid argument"
 	done
-	expect "lines in the log" "$(log_since | grep -c "$null_disk: io_poll_delay stays -1: no poll queues")" -ge 1
+	said=$(log_since | grep -c "$null_disk: io_poll_delay stays -1: no poll queues" || true)
+	expect "lines in the log" "$said" -ge 1
 	refused "$queue/io_poll_delay" 2147483648 "Numerical result out of range"
 	refused "$queue/io_poll" 1 "Invalid argument"
 	timeout 60 "$poll_io" -n 20 -w -v "$dev" >"$tmp/null"

@@ -166,7 +166,9 @@ tcp_disk() {
 		[ "$(cat "$dir/subsysnqn")" = "$nqn" ] || continue
 		# the disk above the paths, or that of the only controller
 		for node in "$dir"/nvme*n* "$dir"/nvme*/nvme*n*; do
-			[[ ! ${node##*/} =~ ^nvme[0-9]+n[0-9]+$ ]] || { echo "${node##*/}"; return; }
+			[[ ${node##*/} =~ ^nvme[0-9]+n[0-9]+$ ]] || continue
+			echo "${node##*/}"
+			return
 		done
 	done
 	return 1
@@ -189,7 +191,11 @@ tcp_start() {
 	timeout 60 nvme connect -t tcp -a 127.0.0.1 -s 4420 -n "$nqn" \
 		--nr-io-queues=1 --nr-poll-queues=1 >"$tmp/connect" 2>&1 ||
 		{ note "nvme connect: $(cat "$tmp/connect")"; failed=1; return 1; }
-	wait_for 20 tcp_disk >"$tmp/tcp_disk" || { note "no disk after nvme connect"; failed=1; return 1; }
+	if ! wait_for 20 tcp_disk >"$tmp/tcp_disk"; then
+		note "no disk after nvme connect"
+		failed=1
+		return 1
+	fi
 }
 
 tcp() {

@@ -69,6 +69,8 @@ each() {
 
 # A ring tells the I/O that was due first.
 ring() {
+	local said
+
 	must_put 3000 "$queue/io_poll_delay"
 	before
 	record fio_uring --rw=randread --size=64m --number_ios=60 --iodepth=1 --minimal >"$tmp/fio"
@@ -78,8 +80,8 @@ ring() {
 	expect "samples traced" "$(count blk_poll_sample)" -eq 60
 	# what a ring sleeps at the very end is counted by the next one
 	expect "sleeps traced" "$(count blk_poll_sleep)" -ge "${delta[sleeps]}"
-	expect "plans of another length" \
-		"$(wrong blk_poll_sleep 'f["sleep_to_ns"] == 3000000 && f["direction"] == "read"')" = ""
+	said=$(wrong blk_poll_sleep 'f["sleep_to_ns"] == 3000000 && f["direction"] == "read"')
+	expect "plans of another length" "$said" = ""
 }
 
 # Neither spins nor interrupts are sleeps.

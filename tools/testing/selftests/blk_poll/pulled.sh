@@ -52,7 +52,8 @@ at_exit afterwards_there
 # What the driver says about such a device, who read it last, and lockdep.
 announced='controller is down|(I/O|QID) .*timeout|I/O error|Disabling device|Removing after probe'
 announced+='|Controller not ready|Device not ready|nvme.*(timeout|reset)|workqueue leaked atomic'
-announced+='|blk_mq_timeout_work|work_completion|possible recursive locking|lockdep is turned off|Call Trace:'
+announced+='|blk_mq_timeout_work|work_completion|possible recursive locking'
+announced+='|lockdep is turned off|Call Trace:'
 
 begin 4
 try by_interrupt

@@ -11,8 +11,9 @@ step() {
 	must_put "$1" "$queue/io_poll_delay"
 	expect "io_poll_delay" "$(cat "$queue/io_poll_delay")" = "$1"
 	old=$(cat "$queue/io_poll_completed")
-	timeout 100 fio --name=reads --filename="$dev" --direct=1 --bs=4k --rw=randread --norandommap \
-		--ioengine=pvsync2 --hipri=1 --number_ios=40 --size=64m --thread --minimal >"$tmp/fio" 2>&1 ||
+	timeout 100 fio --name=reads --filename="$dev" --direct=1 --bs=4k --rw=randread \
+		--norandommap --ioengine=pvsync2 --hipri=1 --number_ios=40 --size=64m \
+		--thread --minimal >"$tmp/fio" 2>&1 ||
 		{ note "fio: $(cat "$tmp/fio")"; failed=1; }
 	expect "io_poll_completed" "$(($(cat "$queue/io_poll_completed") - old))" -ge 40
 }

@@ -87,7 +87,8 @@ dd_polls() {
 	timeout 100 dd if="$tmp/sectors" of="$dev" bs=512 count=40 oflag=direct status=none ||
 		expect "status of dd" "$?" -eq 0
 	after
-	note "dd: io_poll_completed ${delta[completed]}, sleeps ${delta[sleeps]}, irqs ${delta[irqs]}"
+	note "dd: io_poll_completed ${delta[completed]}, sleeps ${delta[sleeps]}," \
+		"irqs ${delta[irqs]}"
 	expect "interrupts" "${delta[irqs]}" -eq 0
 	expect "io_poll_completed" "${delta[completed]}" -eq 80
 	expect "sleeps" "${delta[sleeps]}" -ge 72
@@ -106,8 +107,9 @@ others() {
 	tell "2 MiB"
 	by_interrupt
 	before
-	timeout 100 fio --name=aio --filename="$dev" --direct=1 --bs=4k --rw=randread --thread \
-		--ioengine=libaio --iodepth=4 --number_ios=40 --size=64m --minimal >"$tmp/fio" 2>&1 ||
+	timeout 100 fio --name=aio --filename="$dev" --direct=1 --bs=4k --rw=randread \
+		--thread --ioengine=libaio --iodepth=4 --number_ios=40 --size=64m \
+		--minimal >"$tmp/fio" 2>&1 ||
 		note "fio says: $(cat "$tmp/fio")"
 	after
 	expect "interrupts of asynchronous reads" "${delta[irqs]}" -gt 0
