@@ -2,7 +2,7 @@
 # Checks that each mode did what its name says, and that it paid.
 # usage: awk -v rounds=N -f runs.awk -f checks.awk runs.csv
 #   One line for each check; exit status 1 when one of them failed. Counts are
-#   checked in every round; CPU and latency by their medians.
+#   checked in every round, CPU by its median, latency in the best round.
 
 # Share of the I/Os, in percent, that must end by interrupt in mode irq, must be
 # slept for in a sleeping mode, and must be seen by the estimator.
@@ -16,7 +16,8 @@ BEGIN { SWITCHES_LOW_PCT = 95; SWITCHES_HIGH_PCT = 105 }
 # A polling task that never sleeps is switched by others only.
 BEGIN { CLASSIC_SWITCHES_PCT = 10 }
 
-# How much longer than with classic polling an I/O may take.
+# How much longer than with classic polling an I/O may take, each in its best round:
+# the host can only add to a latency, and adds more to who has to be woken.
 BEGIN { LATENCY_RATIO = 1.10 }
 
 # How much of the IOPS of classic polling must be left at a depth of 32.
@@ -103,11 +104,12 @@ function spun(key,    high) {
 function as_fast(key,    classic, ratio) {
 	classic = key
 	sub(/^[a-z]+/, "classic", classic)
-	ratio = median(classic, "lat_mean_us")
+	ratio = lowest(classic, "lat_mean_us")
 	if (ratio > 0)
-		ratio = median(key, "lat_mean_us") / ratio
+		ratio = lowest(key, "lat_mean_us") / ratio
 	check(ratio > 0 && ratio <= LATENCY_RATIO,
-		sprintf("%s: mean latency %.2f x classic (at most %.2f)", shown(key), ratio, LATENCY_RATIO))
+		sprintf("%s: mean latency of the best round %.2f x classic's (at most %.2f)", shown(key), ratio,
+			LATENCY_RATIO))
 }
 
 # Many I/Os at a time: sleeping costs no throughput.
