@@ -101,24 +101,26 @@ function spun(key,    high) {
 			highest(key, "sleeps"), high, CLASSIC_SWITCHES_PCT))
 }
 
-function as_fast(key,    classic, ratio) {
-	classic = key
-	sub(/^[a-z]+/, "classic", classic)
-	ratio = lowest(classic, "lat_mean_us")
-	if (ratio > 0)
-		ratio = lowest(key, "lat_mean_us") / ratio
+# The same I/O by classic polling.
+function by_classic(key) {
+	sub(/^[a-z]+/, "classic", key)
+	return key
+}
+
+function quotient(x, y) {
+	return y > 0 ? x / y : 0
+}
+
+function as_fast(key,    ratio) {
+	ratio = quotient(lowest(key, "lat_mean_us"), lowest(by_classic(key), "lat_mean_us"))
 	check(ratio > 0 && ratio <= LATENCY_RATIO,
 		sprintf("%s: mean latency of the best round %.2f x classic's (at most %.2f)", shown(key), ratio,
 			LATENCY_RATIO))
 }
 
 # Many I/Os at a time: sleeping costs no throughput.
-function as_many(key,    classic, ratio) {
-	classic = key
-	sub(/^[a-z]+/, "classic", classic)
-	ratio = median(classic, "iops")
-	if (ratio > 0)
-		ratio = median(key, "iops") / ratio
+function as_many(key,    ratio) {
+	ratio = quotient(median(key, "iops"), median(by_classic(key), "iops"))
 	check(ratio >= IOPS_RATIO,
 		sprintf("%s: %.2f x the IOPS of classic (at least %.2f)", shown(key), ratio, IOPS_RATIO))
 }
