@@ -18,27 +18,8 @@ flags=(-std=gnu11 -O2 -Wall -Werror -ffreestanding -fno-stack-protector
 # What a compiler may call for 64-bit integers and for structures.
 helpers='__(u?div|u?mod|mul|ashl|ashr|lshr)di3|__u?divmoddi4|mem(cpy|set|move|cmp)'
 
-nr=0
-passed=0
-failed=0
+. "$(dirname "$0")/ktap.sh"
 skipped=0
-
-die() {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
-	exit 1
-}
-
-# Report one test: result DESCRIPTION STATUS.
-result() {
-	nr=$((nr + 1))
-	if [ "$2" -eq 0 ]; then
-		passed=$((passed + 1))
-		printf 'ok %d %s\n' "$nr" "$1"
-	else
-		failed=$((failed + 1))
-		printf 'not ok %d %s\n' "$nr" "$1"
-	fi
-}
 
 skip() {
 	nr=$((nr + 1))

@@ -5,26 +5,7 @@
 #   Prints KTAP and a line of totals.
 set -euo pipefail
 
-nr=0
-passed=0
-failed=0
-
-die() {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
-	exit 1
-}
-
-# Report one test: result DESCRIPTION STATUS.
-result() {
-	nr=$((nr + 1))
-	if [ "$2" -eq 0 ]; then
-		passed=$((passed + 1))
-		printf 'ok %d %s\n' "$nr" "$1"
-	else
-		failed=$((failed + 1))
-		printf 'not ok %d %s\n' "$nr" "$1"
-	fi
-}
+. "$(dirname "$0")/../ktap.sh"
 
 # A test is a function that succeeds: try DESCRIPTION FUNCTION [ARG]...
 try() {
