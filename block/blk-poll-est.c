@@ -101,6 +101,18 @@ u32 blk_poll_bucket_bytes(unsigned int bucket)
 }
 
 /**
+ * blk_poll_bucket_is_write() - Direction of the I/O of a bucket.
+ * @bucket: 0 to BLK_POLL_NR_BUCKETS - 1.
+ *
+ * Context: Any.
+ * Return: Whether it is written.
+ */
+bool blk_poll_bucket_is_write(unsigned int bucket)
+{
+	return bucket & 1;
+}
+
+/**
  * blk_poll_staging_init() - Empty a staging area.
  * @staging: The area.
  *

@@ -150,6 +150,7 @@ extern const struct blk_poll_policy *const
 
 int blk_poll_bucket(bool is_write, u32 bytes);
 u32 blk_poll_bucket_bytes(unsigned int bucket);
+bool blk_poll_bucket_is_write(unsigned int bucket);
 
 void blk_poll_staging_init(struct blk_poll_staging *staging);
 void blk_poll_staging_add(struct blk_poll_staging *staging,

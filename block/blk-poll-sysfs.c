@@ -3,6 +3,7 @@
  * Hybrid polling: attributes of a queue in sysfs, poll_stat in debugfs.
  */
 
+#include <linux/err.h>
 #include <linux/kstrtox.h>
 #include <linux/part_stat.h>
 #include <linux/percpu.h>
@@ -67,8 +68,24 @@ static int blk_poll_allocate(struct gendisk *disk)
 	return 0;
 }
 
+/* The tracker, for a setting other than the default, or why it is refused. */
+static struct blk_poll_tracker *
+blk_poll_tracker_to_set(struct gendisk *disk, bool can_set, const char *stays)
+{
+	struct blk_poll_tracker *t;
+
+	if (!can_set) {
+		pr_info_ratelimited("%s: %s: %s\n", disk->disk_name, stays,
+				    blk_poll_why_not(disk));
+		return ERR_PTR(-EINVAL);
+	}
+	/* it is there, unless the queue has just got its poll queues */
+	t = blk_poll_tracker_get(disk->queue);
+	return t ? t : ERR_PTR(-ENOMEM);
+}
+
 /**
- * blk_poll_prepare() - Allocate what io_poll_delay needs.
+ * blk_poll_delay_prepare() - Allocate what io_poll_delay needs.
  * @disk: The disk.
  * @page: What is going to be written.
  * @count: Its length.
@@ -78,7 +95,7 @@ static int blk_poll_allocate(struct gendisk *disk)
  * Context: May sleep, the queue is not frozen.
  * Return: 0 or -ENOMEM.
  */
-int blk_poll_prepare(struct gendisk *disk, const char *page, size_t count)
+int blk_poll_delay_prepare(struct gendisk *disk, const char *page, size_t count)
 {
 	if (sysfs_streq(page, "-1") || !blk_poll_can_set(disk))
 		return 0;
@@ -114,16 +131,10 @@ int blk_poll_delay_store(struct gendisk *disk, const char *page)
 		return -EINVAL;
 
 	if (delay_us != BLK_POLL_DELAY_CLASSIC) {
-		if (!blk_poll_can_set(disk)) {
-			pr_info_ratelimited("%s: io_poll_delay stays -1: %s\n",
-					    disk->disk_name,
-					    blk_poll_why_not(disk));
-			return -EINVAL;
-		}
-		/* it is there, unless the queue has just got its poll queues */
-		t = blk_poll_tracker_get(disk->queue);
-		if (!t)
-			return -ENOMEM;
+		t = blk_poll_tracker_to_set(disk, blk_poll_can_set(disk),
+					    "io_poll_delay stays -1");
+		if (IS_ERR(t))
+			return PTR_ERR(t);
 	}
 
 	if (t) {
@@ -181,8 +192,9 @@ static ssize_t blk_poll_sync_show(struct gendisk *disk, char *page)
 	return sysfs_emit(page, "%d\n", t && READ_ONCE(t->is_sync));
 }
 
-static int blk_poll_sync_load(struct gendisk *disk, const char *page,
-			      size_t count)
+/* Not blk_poll_sync_prepare(), which is for each I/O. */
+static int blk_poll_sync_attr_prepare(struct gendisk *disk, const char *page,
+				      size_t count)
 {
 	if (!sysfs_streq(page, "1") || !blk_poll_can_poll(disk->queue))
 		return 0;
@@ -204,15 +216,11 @@ static ssize_t blk_poll_sync_store(struct gendisk *disk, const char *page,
 		return -EINVAL;
 
 	if (value) {
-		if (!blk_poll_can_poll(disk->queue)) {
-			pr_info_ratelimited("%s: io_poll_sync stays 0: %s\n",
-					    disk->disk_name,
-					    blk_poll_why_not(disk));
-			return -EINVAL;
-		}
-		t = blk_poll_tracker_get(disk->queue);
-		if (!t)
-			return -ENOMEM;
+		t = blk_poll_tracker_to_set(disk,
+					    blk_poll_can_poll(disk->queue),
+					    "io_poll_sync stays 0");
+		if (IS_ERR(t))
+			return PTR_ERR(t);
 	}
 
 	if (t) {
@@ -244,7 +252,7 @@ static struct queue_sysfs_entry blk_poll_policy_entry = {
 static struct queue_sysfs_entry blk_poll_sync_entry = {
 	.attr		= { .name = "io_poll_sync", .mode = 0644 },
 	.show		= blk_poll_sync_show,
-	.load_module	= blk_poll_sync_load,
+	.load_module	= blk_poll_sync_attr_prepare,
 	.store		= blk_poll_sync_store,
 };
 
@@ -348,7 +356,7 @@ int blk_poll_stat_show(void *data, struct seq_file *m)
 		if (!win.samples && !sleep_ns)
 			continue;
 		seq_printf(m, "%s %u %u %llu %llu %llu %llu %u %llu %llu\n",
-			   i & 1 ? "write" : "read", blk_poll_bucket_bytes(i),
+			   blk_poll_bucket_is_write(i) ? "write" : "read", blk_poll_bucket_bytes(i),
 			   win.samples, win.mean_ns, win.min_ns, win.max_ns,
 			   win.lmd_ns, win.misses,
 			   div_u64(win.misses * 1000000ULL,

@@ -17,8 +17,9 @@
  *
  * 1. The waiter notes its start, direction and size, marks its bio REQ_POLLED
  *    and submits it.  On a queue whose io_poll_delay is -1 drivers are not told
- *    of the wait, and all that follows costs a test for NULL; a ring is told
- *    apart from others only when no queue of the system is set otherwise.
+ *    of the wait, and all that follows costs a test for NULL.  A ring has I/O
+ *    of many queues; it does without a wait while all queues of the system are
+ *    at -1.
  * 2. The driver's ->poll() finds the completion queue empty and *consults*.
  *    At the first such look the policy selects a plan; from then on each
  *    consultation compares the plan with the clock and leaves a due time.
@@ -468,7 +469,7 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 		.sleep		= wait->plan.stage[wait->stage],
 		.dev		= disk_devt(q->disk),
 		.bytes		= blk_poll_bucket_bytes(wait->bucket),
-		.is_write	= wait->bucket & 1,
+		.is_write	= blk_poll_bucket_is_write(wait->bucket),
 		.stage		= wait->stage,
 		.nr		= wait->plan.nr,
 	};

@@ -144,7 +144,8 @@ static inline bool blk_poll_can_poll(struct request_queue *q)
 int submit_bio_wait_polled(struct bio *bio);
 
 int blk_poll_delay_show(struct request_queue *q);
-int blk_poll_prepare(struct gendisk *disk, const char *page, size_t count);
+int blk_poll_delay_prepare(struct gendisk *disk, const char *page,
+			   size_t count);
 int blk_poll_delay_store(struct gendisk *disk, const char *page);
 extern const struct attribute_group blk_poll_attr_group;
 #define BLK_POLL_STAT_MODE	0600
@@ -171,8 +172,8 @@ static inline int blk_poll_delay_show(struct request_queue *q)
 	return BLK_POLL_DELAY_CLASSIC;
 }
 
-static inline int blk_poll_prepare(struct gendisk *disk, const char *page,
-				   size_t count)
+static inline int blk_poll_delay_prepare(struct gendisk *disk, const char *page,
+					 size_t count)
 {
 	return 0;
 }

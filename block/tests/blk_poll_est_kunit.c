@@ -81,9 +81,12 @@ static void bucket_bytes_of_each(struct kunit *test)
 	unsigned int bucket;
 
 	KUNIT_ASSERT_EQ(test, BLK_POLL_NR_BUCKETS, ARRAY_SIZE(bytes));
-	for (bucket = 0; bucket < ARRAY_SIZE(bytes); bucket++)
+	for (bucket = 0; bucket < ARRAY_SIZE(bytes); bucket++) {
 		KUNIT_EXPECT_EQ_MSG(test, blk_poll_bucket_bytes(bucket),
 				    bytes[bucket], "bucket %u", bucket);
+		KUNIT_EXPECT_EQ_MSG(test, blk_poll_bucket_is_write(bucket),
+				    bucket % 2 == 1, "bucket %u", bucket);
+	}
 }
 
 /* It is the smallest of its bucket: one byte less belongs to another. */

@@ -110,8 +110,6 @@ null() {
 	null_gone blk_poll_drivers
 }
 
-# At the very end: lockdep takes the removal of a SCSI disk for a mistake now and
-# then, as it knows the freezing of all queues as one, and stops.
 scsi_stop() {
 	[ ! -w "$scsi/add_host" ] || put -1 "$scsi/add_host" || true
 }

@@ -5,10 +5,7 @@ set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
 fail=/sys/kernel/debug/fail_io_timeout
-# The last two: up to 6.12 nvme freezes in the timeout's work and unfreezes in
-# that of the reset, and lockdep has not been told.
 announced='timeout, (aborting|reset|completion)'
-announced+='|workqueue leaked atomic, lock or RCU.*|blk_mq_timeout_work|Call Trace:$'
 
 # lose DELAY: one completion of many is dropped. The driver aborts the command,
 # which helps nobody, then resets the controller and repeats it.
