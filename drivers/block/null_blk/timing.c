@@ -14,6 +14,14 @@ static const char * const null_latencies_name[] = {
 	[WRITE]	= "write_latencies",
 };
 
+static int null_latencies_refuse(struct nullb_latencies *table,
+				 const char *why, int dir)
+{
+	pr_err("%s: %s\n", null_latencies_name[dir], why);
+	table->refused = true;
+	return -EINVAL;
+}
+
 /**
  * null_latencies_store() - Take a new table of latencies.
  * @dev: The device, which must be off.
@@ -21,19 +29,20 @@ static const char * const null_latencies_name[] = {
  * @ns: One to NULL_LATENCIES_MAX latencies in ns, none of them 0.
  * @size: Bytes at @ns.
  *
- * A table that makes no sense is an error at once and, as configfs ignores what
- * is returned to a close(), keeps the device from being switched on until a
- * good one is written.  An empty one takes the table away.
+ * What was there before is gone in any case but one: the device is on.  As
+ * configfs calls this from a close() and ignores what it returns, a table that
+ * makes no sense also keeps the device from being switched on until a good one
+ * is written.  That goes for an empty one, which is all there is after a write
+ * that failed.
  *
  * Context: May sleep.  The caller serialises all of the device's configuration.
- * Return: @size, or -EINVAL, -EFBIG, -EBUSY, -ENOMEM.
+ * Return: @size, or -EINVAL, -EBUSY, -ENOMEM.
  */
 ssize_t null_latencies_store(struct nullb_device *dev, int dir, const u32 *ns,
 			     size_t size)
 {
 	struct nullb_latencies *table = &dev->latencies[dir];
 	unsigned int nr = size / sizeof(*ns);
-	u32 *copy = NULL;
 
 	if (dev->power) {
 		pr_err("%s: the device is on\n", null_latencies_name[dir]);
@@ -41,31 +50,24 @@ ssize_t null_latencies_store(struct nullb_device *dev, int dir, const u32 *ns,
 	}
 
 	vfree(table->ns);
-	*table = (struct nullb_latencies){ .refused = -EINVAL };
-	if (size % sizeof(*ns)) {
-		pr_err("%s: %zu bytes are no table of 32-bit words\n",
-		       null_latencies_name[dir], size);
-		return -EINVAL;
+	*table = (struct nullb_latencies){ };
+	if (!nr || size % sizeof(*ns))
+		return null_latencies_refuse(table, "no table of 32-bit words",
+					     dir);
+	if (nr > NULL_LATENCIES_MAX)
+		return null_latencies_refuse(table, "more than 65536 words",
+					     dir);
+	for (unsigned int i = 0; i < nr; i++)
+		if (!ns[i])
+			return null_latencies_refuse(table, "a word is 0", dir);
+
+	table->ns = vmalloc(size);
+	if (!table->ns) {
+		table->refused = true;
+		return -ENOMEM;
 	}
-	if (nr > NULL_LATENCIES_MAX) {
-		table->refused = -EFBIG;
-		return -EFBIG;
-	}
-	for (unsigned int i = 0; i < nr; i++) {
-		if (ns[i])
-			continue;
-		pr_err("%s: entry %u is 0\n", null_latencies_name[dir], i);
-		return -EINVAL;
-	}
-	if (nr) {
-		copy = vmalloc(size);
-		if (!copy) {
-			table->refused = -ENOMEM;
-			return -ENOMEM;
-		}
-		memcpy(copy, ns, size);
-	}
-	*table = (struct nullb_latencies){ .ns = copy, .nr = nr };
+	memcpy(table->ns, ns, size);
+	table->nr = nr;
 	return size;
 }
 
@@ -75,6 +77,9 @@ ssize_t null_latencies_store(struct nullb_device *dev, int dir, const u32 *ns,
  * @dir: READ or WRITE.
  * @buf: Where to, or NULL to ask for the size only.
  * @size: Bytes at @buf.
+ *
+ * The table can be another one than when the size was asked for.  configfs
+ * gives away all of @buf then, so that the rest of it is cleared.
  *
  * Context: May sleep.  The caller serialises all of the device's configuration.
  * Return: The size of the table in bytes, or -EFBIG when it is larger than
@@ -90,8 +95,29 @@ ssize_t null_latencies_show(struct nullb_device *dev, int dir, void *buf,
 		return bytes;
 	if (bytes > size)
 		return -EFBIG;
-	memcpy(buf, table->ns, bytes);
+	if (bytes)
+		memcpy(buf, table->ns, bytes);
+	memset(buf + bytes, 0, size - bytes);
 	return bytes;
+}
+
+/**
+ * null_timing_rewind() - Let the tables start with their first entry again.
+ * @dev: The device.
+ *
+ * Once when it is switched on, and when its partitions have been looked for.
+ *
+ * Context: Any.  Does not sleep.
+ */
+void null_timing_rewind(struct nullb_device *dev)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->timing_lock, flags);
+	for (int dir = READ; dir <= WRITE; dir++)
+		dev->latencies[dir].next = 0;
+	memset(dev->channel_free_ns, 0, sizeof(dev->channel_free_ns));
+	spin_unlock_irqrestore(&dev->timing_lock, flags);
 }
 
 /**
@@ -99,10 +125,8 @@ ssize_t null_latencies_show(struct nullb_device *dev, int dir, void *buf,
  * @dev: The device, which is about to be switched on.
  * @timed: Its requests take time, irqmode is 2.
  *
- * Tables start with their first entry again.
- *
  * Context: May sleep.  The caller serialises all of the device's configuration.
- * Return: 0, or a negative error when the configuration makes no sense.
+ * Return: 0, or -EINVAL when the configuration makes no sense.
  */
 int null_timing_start(struct nullb_device *dev, bool timed)
 {
@@ -112,14 +136,13 @@ int null_timing_start(struct nullb_device *dev, bool timed)
 		if (table->refused) {
 			pr_err("%s: the table that was written was refused\n",
 			       null_latencies_name[dir]);
-			return table->refused;
+			return -EINVAL;
 		}
 		if (table->nr && !timed) {
 			pr_err("%s needs irqmode=2\n",
 			       null_latencies_name[dir]);
 			return -EINVAL;
 		}
-		table->next = 0;
 	}
 	if (dev->channels && !timed) {
 		pr_err("channels needs irqmode=2\n");
@@ -130,7 +153,7 @@ int null_timing_start(struct nullb_device *dev, bool timed)
 		return -EINVAL;
 	}
 	spin_lock_init(&dev->timing_lock);
-	memset(dev->channel_free_ns, 0, sizeof(dev->channel_free_ns));
+	null_timing_rewind(dev);
 	return 0;
 }
 
@@ -163,19 +186,23 @@ static u64 *null_timing_channel(struct nullb_device *dev)
  * Only reads and writes have tables; all other requests take completion_nsec.
  * With channels a request waits until one of them is free.
  *
+ * Two times of at most KTIME_MAX, 2^63 - 1 ns, fit a u64; the sum is cut to
+ * KTIME_MAX again, which a timer takes for never.
+ *
  * Context: Any.  Does not sleep.
  * Return: The time, as ktime_get_ns() counts it.
  */
 u64 null_timing_due(struct nullb_device *dev, enum req_op op)
 {
-	u64 due = ktime_get_ns(), latency = dev->completion_nsec;
+	u64 latency = min_t(u64, dev->completion_nsec, KTIME_MAX);
+	u64 due = ktime_get_ns();
 	struct nullb_latencies *table = NULL;
 	unsigned long flags;
 
 	if (op == REQ_OP_READ || op == REQ_OP_WRITE)
 		table = &dev->latencies[op_is_write(op)];
 	if (!dev->channels && (!table || !table->nr))
-		return due + latency;
+		return min_t(u64, due + latency, KTIME_MAX);
 
 	spin_lock_irqsave(&dev->timing_lock, flags);
 	if (table && table->nr) {
@@ -185,7 +212,7 @@ u64 null_timing_due(struct nullb_device *dev, enum req_op op)
 	if (dev->channels) {
 		u64 *free = null_timing_channel(dev);
 
-		due = max(due, *free) + latency;
+		due = min_t(u64, max(due, *free) + latency, KTIME_MAX);
 		*free = due;
 	} else {
 		due += latency;
