@@ -66,7 +66,7 @@
 #define BLK_POLL_TIMEOUT_SHIFT	3
 
 /* Queues whose io_poll_delay is not -1: rings have to note when I/O starts. */
-static atomic_t blk_poll_nr_enabled = ATOMIC_INIT(0);
+atomic_t blk_poll_nr_enabled = ATOMIC_INIT(0);
 
 /*
  * A CPU that has not woken from a sleep for this long, 1 s, doubts what it
@@ -623,39 +623,9 @@ void blk_poll_reflect_unseen(struct request *rq, bool is_error)
 }
 EXPORT_SYMBOL_GPL(blk_poll_reflect_unseen);
 
-/**
- * blk_poll_any_enabled() - Find out whether any queue lets pollers sleep.
- *
- * Context: Any.
- * Return: Whether there is a queue whose io_poll_delay is not -1.
- */
-bool blk_poll_any_enabled(void)
+/* Called through blk_poll_ring_begin(), see there. */
+struct blk_poll_wait *__blk_poll_ring_begin(struct blk_poll_wait *wait)
 {
-	return atomic_read(&blk_poll_nr_enabled);
-}
-
-/**
- * blk_poll_ring_start() - Note the start of a polled I/O of a ring.
- *
- * Context: Any.
- * Return: The time, or 0 while no queue lets pollers sleep.
- */
-u64 blk_poll_ring_start(void)
-{
-	return blk_poll_any_enabled() ? ktime_get_ns() : 0;
-}
-
-/**
- * blk_poll_ring_begin() - Prepare to wait for the I/Os of a ring.
- * @wait: Storage that lives as long as the waiting.
- *
- * Context: Task context.
- * Return: @wait, initialised, or NULL while no queue lets pollers sleep.
- */
-struct blk_poll_wait *blk_poll_ring_begin(struct blk_poll_wait *wait)
-{
-	if (!blk_poll_any_enabled())
-		return NULL;
 	*wait = (struct blk_poll_wait){ .ring = true, .task = current };
 	return wait;
 }

@@ -104,7 +104,6 @@ void blk_poll_select(struct blk_poll_tracker *t, unsigned int bucket,
 void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in);
 atomic_t *blk_poll_sleepers(void);
 void blk_poll_woken(u64 lag_ns);
-bool blk_poll_any_enabled(void);
 void blk_poll_set_delay(struct blk_poll_tracker *t, int delay_us);
 void blk_poll_set_policy(struct request_queue *q, struct blk_poll_tracker *t,
 			 unsigned int policy);

@@ -2,8 +2,10 @@
 #ifndef _LINUX_BLK_POLL_H
 #define _LINUX_BLK_POLL_H
 
+#include <linux/atomic.h>
 #include <linux/blk-poll-plan.h>
 #include <linux/blkdev.h>
+#include <linux/timekeeping.h>
 
 struct blk_mq_hw_ctx;
 struct request;
@@ -108,8 +110,45 @@ void blk_poll_sync_prepare(struct blk_poll_wait *wait, struct bio *bio);
 bool blk_poll_sync_done(struct blk_poll_wait *wait, struct bio *bio);
 void blk_poll_sync_wait(struct blk_poll_wait *wait);
 
-u64 blk_poll_ring_start(void);
-struct blk_poll_wait *blk_poll_ring_begin(struct blk_poll_wait *wait);
+extern atomic_t blk_poll_nr_enabled;
+
+/**
+ * blk_poll_any_enabled() - Find out whether any queue lets pollers sleep.
+ *
+ * Context: Any.
+ * Return: Whether io_poll_delay of a queue of the system is not -1.
+ */
+static inline bool blk_poll_any_enabled(void)
+{
+	return atomic_read(&blk_poll_nr_enabled);
+}
+
+/**
+ * blk_poll_ring_start() - Note the start of a polled I/O of a ring.
+ *
+ * Context: Any.
+ * Return: ktime_get_ns(), or 0 while no queue lets pollers sleep.
+ */
+static inline u64 blk_poll_ring_start(void)
+{
+	return blk_poll_any_enabled() ? ktime_get_ns() : 0;
+}
+
+struct blk_poll_wait *__blk_poll_ring_begin(struct blk_poll_wait *wait);
+
+/**
+ * blk_poll_ring_begin() - Prepare to wait for the I/Os of a ring.
+ * @wait: Storage that lives as long as the waiting.
+ *
+ * Context: Task context.
+ * Return: @wait, initialised, or NULL while no queue lets pollers sleep.
+ */
+static inline struct blk_poll_wait *
+blk_poll_ring_begin(struct blk_poll_wait *wait)
+{
+	return blk_poll_any_enabled() ? __blk_poll_ring_begin(wait) : NULL;
+}
+
 void __blk_poll_ring_next(struct blk_poll_wait *wait, u64 start_ns,
 			  bool is_write, u32 bytes);
 bool __blk_poll_ring_due(struct blk_poll_wait *wait);

@@ -152,6 +152,8 @@ int null_timing_start(struct nullb_device *dev, bool timed)
 		pr_err("channels can be at most %u\n", NULL_CHANNELS_MAX);
 		return -EINVAL;
 	}
+	dev->timed = dev->channels || dev->latencies[READ].nr ||
+		     dev->latencies[WRITE].nr;
 	spin_lock_init(&dev->timing_lock);
 	null_timing_rewind(dev);
 	return 0;
@@ -179,30 +181,27 @@ static u64 *null_timing_channel(struct nullb_device *dev)
 }
 
 /**
- * null_timing_due() - When is a request done that has just come in?
- * @dev: The device, with irqmode=2.
+ * __null_timing_due() - When is a request done that has just come in?
+ * @dev: The device, with a table or channels.
  * @op: What is asked of it.
  *
  * Only reads and writes have tables; all other requests take completion_nsec.
  * With channels a request waits until one of them is free.
  *
- * Two times of at most KTIME_MAX, 2^63 - 1 ns, fit a u64; the sum is cut to
- * KTIME_MAX again, which a timer takes for never.
+ * No latency is more than KTIME_MAX / 2, 2^62 ns.  With channels they add up;
+ * the sum is cut to KTIME_MAX, which a timer takes for never.
  *
  * Context: Any.  Does not sleep.
  * Return: The time, as ktime_get_ns() counts it.
  */
-u64 null_timing_due(struct nullb_device *dev, enum req_op op)
+u64 __null_timing_due(struct nullb_device *dev, enum req_op op)
 {
-	u64 latency = min_t(u64, dev->completion_nsec, KTIME_MAX);
-	u64 due = ktime_get_ns();
+	u64 due = ktime_get_ns(), latency = dev->completion_nsec;
 	struct nullb_latencies *table = NULL;
 	unsigned long flags;
 
 	if (op == REQ_OP_READ || op == REQ_OP_WRITE)
 		table = &dev->latencies[op_is_write(op)];
-	if (!dev->channels && (!table || !table->nr))
-		return min_t(u64, due + latency, KTIME_MAX);
 
 	spin_lock_irqsave(&dev->timing_lock, flags);
 	if (table && table->nr) {
