@@ -4,11 +4,11 @@
 SET ?= small
 OUT ?= build/series
 
-.PHONY: help fetch apply build boot refresh series lint unit sim sim-report selftest demo check \
-	check-each deb clean
+.PHONY: help fetch apply build boot refresh series lint unit sim sim-report bench bench-overhead \
+	selftest demo check check-each deb clean
 
 help:		## show this list
-	@sed -n 's/^\([a-z-]*\):.*##[[:space:]]*/\1\t/p' Makefile | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*##[[:space:]]*/\1\t/p' Makefile | expand -t 16
 
 fetch:		## get the pristine kernel tree and check that the series fits
 	@scripts/fetch
@@ -40,6 +40,12 @@ sim:		## build the simulator of ways to wait, build/blk-poll-sim
 
 sim-report:	## every way to wait on every model as tables and plots (TRACES=files)
 	@scripts/sim-report $(TRACES)
+
+bench: apply	## every way to wait in the timing lab (MODEL=, POLICY=, TRACE=file: some cells)
+	@MODEL='$(MODEL)' POLICY='$(POLICY)' TRACE='$(TRACE)' scripts/bench
+
+bench-overhead: apply ## instructions per I/O where nobody asks for anything, stock and ours
+	@scripts/bench-overhead
 
 selftest: apply	## the tests in a guest
 	@scripts/selftest

@@ -4,7 +4,22 @@
 # usage: . scripts/lib-kernel.sh (sourced, never run)
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-# Prepare to make WHICH tree (series or stock) with SET in directory OUT.
+# The tree of the series with the rivals on top, build/linux-lab.
+make_lab_tree() {
+	local commit lab=$build/linux-lab
+
+	commit=$(commit_rivals "$(kgit rev-parse HEAD)") || exit
+	if [ ! -e "$lab/.git" ]; then
+		say "making build/linux-lab, about a minute"
+		rm -rf "$lab"
+		kgit worktree prune
+		kgit worktree add -q --detach "$lab" "$commit"
+	elif [ "$(git -C "$lab" rev-parse HEAD)" != "$commit" ]; then
+		git -C "$lab" checkout -q -f --detach "$commit"
+	fi
+}
+
+# Prepare to make WHICH tree (series, lab or stock) with SET in directory OUT.
 # Sets tree, out, set_name, fragments and the command kmake.
 kernel_setup() {
 	local which=$1 name names compiler=gcc
@@ -16,12 +31,17 @@ kernel_setup() {
 		tree=$linux
 		have_linux || "$repo/scripts/apply"
 		;;
+	lab)
+		have_linux || "$repo/scripts/apply"
+		make_lab_tree
+		tree=$build/linux-lab
+		;;
 	stock)
 		tree=$(stock_tree)
 		[ -f "$tree/Makefile" ] || "$repo/scripts/fetch"
 		;;
 	*)
-		die "no tree named $which" "choose series or stock"
+		die "no tree named $which" "choose series, lab or stock"
 		;;
 	esac
 	names=$(sed -n "s/^$set_name: //p" "$repo/configs/sets")
@@ -67,7 +87,7 @@ lost_options() {
 			grep -q "^CONFIG_$name=" "$out/.config" || continue
 			;;
 		*)
-			[ "$tree" = "$linux" ] ||
+			[ "$tree" != "$(stock_tree)" ] ||
 				grep -rqsE --include='Kconfig*' "^[[:space:]]*(menu)?config $name\$" "$tree" ||
 				continue
 			;;

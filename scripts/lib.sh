@@ -112,6 +112,15 @@ install_packages() {
 	die "apt-get could not install: $*" "run: apt-get update && apt-get install $*"
 }
 
+# A busybox that runs without any library. Sets busybox.
+need_busybox() {
+	busybox=$(command -v busybox || true)
+	if [ -z "$busybox" ] || ldd "$busybox" >/dev/null 2>&1; then
+		install_packages busybox-static
+		busybox=$(command -v busybox)
+	fi
+}
+
 # git without the user's settings: the same input gives the same bytes.
 kgit() {
 	GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null git -C "$linux" \
@@ -172,48 +181,71 @@ series_stamp() {
 	} | sha256sum | cut -d' ' -f1
 }
 
-# One commit for each patch on top of base, without a look at the checkout.
-# Print the last one. Author and committer are the patch's, so hashes repeat.
-# To be run as $(commit_series), for its variables and its trap.
-commit_series() {
-	local name head tree file mode from mail date
+# Commit one patch on top of $head, whose tree is $tree, into both of them.
+# commit_patch PATCH [DIR]: its new files lie at the same paths here, or in DIR.
+# Author and committer are the patch's, so hashes repeat.
+commit_patch() {
+	local name=${1#"$patches"/} file source mode from mail date
 
+	[ -f "$1" ] || die "patches/series names $name, which is not there" "correct patches/series"
+	while read -r file; do
+		source=$repo/$file
+		[ -z "${2:-}" ] || source=$2/${file##*/}
+		[ -f "$source" ] ||
+			die "$name claims $file, which is not there" "restore the file or the New: line"
+		! kgit cat-file -e "$tree:$file" 2>/dev/null ||
+			die "$name claims $file, which is in the tree already" \
+				"a file of the kernel is changed by a diff, a new one is claimed once"
+		mode=100644
+		[ ! -x "$source" ] || mode=100755
+		printf '%s %s\t%s\n' "$mode" "$(kgit hash-object -w --no-filters "$source")" "$file"
+	done < <(patch_new "$1") >"$index.new"
+	[ ! -s "$index.new" ] || kgit update-index --index-info <"$index.new"
+	if grep -q '^diff --git ' "$1"; then
+		patch_diff "$1" | kgit apply --cached --whitespace=nowarn - ||
+			die "$name does not apply" "see which hunk above; rebase it in build/linux and run: make refresh"
+	fi
+	from=$(patch_header "$1" From)
+	date=$(patch_header "$1" Date)
+	if [ -z "$from" ] || [ -z "$date" ] || [ -z "$(patch_header "$1" Subject)" ]; then
+		die "$name lacks From:, Date: or Subject:" "write all three at its head"
+	fi
+	mail=${from##*<}
+	mail=${mail%>}
+	tree=$(kgit write-tree)
+	head=$(patch_message "$1" | git stripspace |
+		GIT_AUTHOR_NAME=${from% <*} GIT_AUTHOR_EMAIL=$mail GIT_AUTHOR_DATE=$date \
+		GIT_COMMITTER_NAME=${from% <*} GIT_COMMITTER_EMAIL=$mail GIT_COMMITTER_DATE=$date \
+		kgit commit-tree --no-gpg-sign "$tree" -p "$head")
+}
+
+# Sets index, head and tree for commit_patch; to be run in a subshell, for its trap.
+commit_onto() {
 	index=$(mktemp "$build/index.XXXXXX")
 	trap 'rm -f "$index" "$index.lock" "$index.new"' EXIT
 	export GIT_INDEX_FILE=$index
-	head=$(kgit rev-parse base)
+	head=$(kgit rev-parse "$1")
 	tree=$head
 	kgit read-tree "$head"
+}
+
+# One commit for each patch on top of base, without a look at the checkout.
+# Print the last one. To be run as $(commit_series).
+commit_series() {
+	local name head tree
+
+	commit_onto base
 	for name in $(series_names); do
-		[ -f "$patches/$name" ] ||
-			die "patches/series names $name, which is not there" "correct patches/series"
-		while read -r file; do
-			[ -f "$repo/$file" ] ||
-				die "$name claims $file, which is not there" "restore the file or the New: line"
-			! kgit cat-file -e "$tree:$file" 2>/dev/null ||
-				die "$name claims $file, which is in the tree already" \
-					"a file of the kernel is changed by a diff, a new one is claimed once"
-			mode=100644
-			[ ! -x "$repo/$file" ] || mode=100755
-			printf '%s %s\t%s\n' "$mode" "$(kgit hash-object -w --no-filters "$repo/$file")" "$file"
-		done < <(patch_new "$patches/$name") >"$index.new"
-		[ ! -s "$index.new" ] || kgit update-index --index-info <"$index.new"
-		if grep -q '^diff --git ' "$patches/$name"; then
-			patch_diff "$patches/$name" | kgit apply --cached --whitespace=nowarn - ||
-				die "$name does not apply" "see which hunk above; rebase it in build/linux and run: make refresh"
-		fi
-		from=$(patch_header "$patches/$name" From)
-		date=$(patch_header "$patches/$name" Date)
-		if [ -z "$from" ] || [ -z "$date" ] || [ -z "$(patch_header "$patches/$name" Subject)" ]; then
-			die "$name lacks From:, Date: or Subject:" "write all three at its head"
-		fi
-		mail=${from##*<}
-		mail=${mail%>}
-		tree=$(kgit write-tree)
-		head=$(patch_message "$patches/$name" | git stripspace |
-			GIT_AUTHOR_NAME=${from% <*} GIT_AUTHOR_EMAIL=$mail GIT_AUTHOR_DATE=$date \
-			GIT_COMMITTER_NAME=${from% <*} GIT_COMMITTER_EMAIL=$mail GIT_COMMITTER_DATE=$date \
-			kgit commit-tree --no-gpg-sign "$tree" -p "$head")
+		commit_patch "$patches/$name"
 	done
+	printf '%s\n' "$head"
+}
+
+# The rivals on top of a commit, for measuring only. To be run as $(commit_rivals COMMIT).
+commit_rivals() {
+	local head tree
+
+	commit_onto "$1"
+	commit_patch "$patches/lab/rivals.patch" "$repo/tools/testing/blk_poll/rivals"
 	printf '%s\n' "$head"
 }

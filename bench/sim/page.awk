@@ -1,27 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The report as an HTML page.
-# usage: awk -v ios=N -v machine=TEXT -f page.awk models.txt policies.txt families.csv threads.csv results.csv
-
-function escape(text)
-{
-	gsub(/&/, "\\&amp;", text)
-	gsub(/</, "\\&lt;", text)
-	gsub(/>/, "\\&gt;", text)
-	return text
-}
-
-function file_name(name)
-{
-	gsub(/[^A-Za-z0-9._-]/, "_", name)
-	return name
-}
-
-# A digit less with each power of ten.
-function short(x)
-{
-	x += 0
-	return sprintf(x < 10 ? "%.2f" : x < 1000 ? "%.1f" : "%.0f", x)
-}
+# usage: awk -v ios=N -v machine=TEXT -f ../html.awk -f page.awk models.txt policies.txt families.csv threads.csv results.csv
 
 FNR == 1 { file++ }
 
@@ -71,23 +50,6 @@ FNR == 1 { next }
 	row = ++rows[column[2]]
 	for (i = 1; i <= 12; i++)
 		results[column[2], row, i] = column[i]
-}
-
-function head()
-{
-	print "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">"
-	print "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-	print "<title>Ways to wait for a fast disk</title>\n<style>"
-	print "body { font: 15px/1.5 'DejaVu Sans', sans-serif; color: #222; max-width: 1060px; margin: 2em auto; padding: 0 1em }"
-	print "h1 { font-size: 1.7em } h2 { margin-top: 2em; border-bottom: 1px solid #ccc }"
-	print "table { border-collapse: collapse; font-size: 13px; margin: 1em 0 }"
-	print "th, td { padding: 2px 8px; text-align: right; border-bottom: 1px solid #eee; white-space: nowrap }"
-	print "th:first-child, td:first-child { text-align: left }"
-	print "td.text { text-align: left; white-space: normal }"
-	print "th { border-bottom: 1px solid #999 } td.best { background: #c7e9c0; font-weight: bold }"
-	print "td.worse { background: #fde0dd } tr.limit td { color: #888; font-style: italic }"
-	print "img { max-width: 100%; height: auto } p.note { color: #555 } .wide { overflow-x: auto }"
-	print "</style>\n</head>\n<body>"
 }
 
 function intro()
@@ -236,7 +198,7 @@ function machine_section()
 }
 
 END {
-	head()
+	head("Ways to wait for a fast disk")
 	intro()
 	family_table()
 	policy_list()

@@ -2,9 +2,9 @@
 /*
  * Published ways to decide how long to sleep, to be measured against.
  *
- * They follow the contract of struct blk_poll_policy and need nothing else, so
- * that a kernel with BLK_POLL_RIVALS, which is for measuring, could have them
- * in its table of policies.  They are not part of the series.
+ * They follow the contract of struct blk_poll_policy and need nothing else.  A
+ * kernel with BLK_POLL_RIVALS, which is for measuring, has those in its table
+ * of policies that do not choose interrupts.  They are not part of the series.
  *
  * All set exact timers, as published: what waking up costs is their problem.
  */

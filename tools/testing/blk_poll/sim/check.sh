@@ -605,6 +605,15 @@ tlc_figures() {
 			}'
 }
 
+# A table holds what a dump says of each I/O.
+table_is_the_dump() {
+	"$asan" --model tlc-read --ios 5000 --table "$tmp/table" || return
+	"$asan" --model tlc-read --ios 5000 --policy classic --dump "$tmp/dump" >"$tmp/out" || return
+	od -An -v -tu4 -w4 "$tmp/table" | tr -d ' ' >"$tmp/words"
+	[ "$(wc -l <"$tmp/words")" -eq 5000 ] &&
+		tail -n +2 "$tmp/dump" | cut -d, -f2 | cmp - "$tmp/words"
+}
+
 [ $# -eq 2 ] || die "usage: check.sh SIM SIM-WITH-SANITIZERS"
 sim=$(realpath "$1")
 asan=$(realpath "$2")
@@ -645,6 +654,7 @@ try "on-submit is irq with one I/O at a time" on_submit_is_irq
 for policy in fixed mean lmd ehp iou-hybrid pas dpas irq oracle; do
 	try "dump adds up to the row: $policy" dump_adds_up "$policy"
 done
+try "table: what is in the dump" table_is_the_dump
 try "percentiles are those of the dump" percentiles_of_a_dump
 try "CSV header" header
 
@@ -721,6 +731,9 @@ try "refused: lambda below 0" refuses --lambda -1
 try "refused: an unknown jitter" refuses --wake-jitter normal
 try "refused: both CSV and JSON" refuses --csv --json
 try "refused: dump of several policies" refuses --policy all --dump "$tmp/dump"
+try "refused: a table of several models" refuses --all-models --table "$tmp/table"
+try "refused: a table that is too long" refuses --ios 65537 --table "$tmp/table"
+try "refused: a table to nowhere" refuses --ios 1 --table "$tmp/none/table"
 try "refused: dump to nowhere" refuses --policy irq --csv --dump "$tmp/none/dump"
 
 while read -r model family p50 p99; do

@@ -18,6 +18,9 @@
 /* I/Os that "fixed" looks at before it settles for half of their mean. */
 #define FIXED_IOS	1000
 
+/* Latencies that null_blk takes. */
+#define MAX_TABLE	65536
+
 /* Sources and policies of one call. */
 #define MAX_SOURCES	1024
 #define MAX_POLICIES	64
@@ -49,6 +52,7 @@ struct work {
 	bool tail;
 	const char *dump;
 	FILE *dump_file;
+	const char *table;
 };
 
 static struct work work;
@@ -72,7 +76,7 @@ enum {
 	OPT_SLEEP_CPU, OPT_POLL, OPT_IRQ, OPT_SLICE, OPT_THREADS, OPT_QD,
 	OPT_LAMBDA, OPT_DELAY, OPT_COALESCE_IOS, OPT_COALESCE, OPT_CSV,
 	OPT_JSON, OPT_TAIL, OPT_DUMP, OPT_LIST_MODELS, OPT_LIST_POLICIES,
-	OPT_ALL_MODELS, OPT_EVENTS, OPT_HELP,
+	OPT_ALL_MODELS, OPT_EVENTS, OPT_TABLE, OPT_HELP,
 };
 
 static const struct option options[] = {
@@ -103,6 +107,7 @@ static const struct option options[] = {
 	{ "list-models", no_argument, NULL, OPT_LIST_MODELS },
 	{ "list-policies", no_argument, NULL, OPT_LIST_POLICIES },
 	{ "all-models", no_argument, NULL, OPT_ALL_MODELS },
+	{ "table", required_argument, NULL, OPT_TABLE },
 	{ "events", no_argument, NULL, OPT_EVENTS },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ }
@@ -142,7 +147,8 @@ static void help(void)
 	       "  --lambda X                   J = CPU %% + X * late %% [%g]\n"
 	       "  --csv, --json                instead of a table\n"
 	       "  --tail                       up to the 99.9999th percentile\n"
-	       "  --dump FILE                  each I/O of a single policy and source\n",
+	       "  --dump FILE                  each I/O of a single policy and source\n"
+	       "  --table FILE                 only write a source's latencies, for null_blk\n",
 	       SIM_NAME, DEFAULT_IOS, sim_options.seed, m->wake_ns,
 	       m->jitter_ns, m->sleep_cpu_ns, m->poll_ns, m->irq_ns,
 	       m->slice_ns, sim_options.coalesce_ios, sim_options.coalesce_ns,
@@ -343,6 +349,9 @@ static void do_option(int option, const char *arg)
 	case OPT_DUMP:
 		work.dump = arg;
 		break;
+	case OPT_TABLE:
+		work.table = arg;
+		break;
 	case OPT_EVENTS:
 		sim_options.by_events = true;
 		break;
@@ -382,6 +391,8 @@ static void parse(int argc, char **argv)
 		sim_die("--threads times --qd is at most %d", SIM_MAX_IN_FLIGHT);
 	if (work.dump && (work.nr_policies > 1 || work.nr_sources > 1))
 		sim_die("--dump is for a single policy on a single model or trace");
+	if (work.table && work.nr_sources > 1)
+		sim_die("--table is for a single model or trace");
 }
 
 /* What somebody would set who has measured for a moment. */
@@ -398,12 +409,49 @@ static u64 first_impression(const struct sim_source *source, u64 ios)
 	return max_t(u64, sum_ns / nr / 2 / NSEC_PER_USEC, 1) * NSEC_PER_USEC;
 }
 
-static FILE *open_dump(const char *path)
+static u64 nr_ios(const struct sim_source *source)
+{
+	if (sim_options.ios)
+		return sim_options.ios;
+	return source->trace ? source->nr : DEFAULT_IOS;
+}
+
+static FILE *open_output(const char *path)
 {
 	FILE *file = fopen(path, "w");
 
 	if (!file)
 		sim_die("%s: %s", path, strerror(errno));
+	return file;
+}
+
+/* 32-bit words of this machine: read_latencies and write_latencies of null_blk. */
+static void write_table(const struct sim_source *source)
+{
+	u64 ios = nr_ios(source);
+	struct sim_stream stream;
+	FILE *file;
+	u64 i;
+
+	if (ios > MAX_TABLE)
+		sim_die("a table has at most %d latencies, not %llu; see --ios",
+			MAX_TABLE, ios);
+	file = open_output(work.table);
+	sim_stream_init(&stream, source, sim_options.seed, ios);
+	for (i = 0; i < ios; i++) {
+		u32 ns = clamp_t(u64, sim_stream_next(&stream).latency_ns, 1,
+				 U32_MAX);
+
+		fwrite(&ns, sizeof(ns), 1, file);
+	}
+	if (ferror(file) | fclose(file))
+		sim_die("%s: cannot write", work.table);
+}
+
+static FILE *open_dump(const char *path)
+{
+	FILE *file = open_output(path);
+
 	fprintf(file, "index,latency_ns,sleeps_ns,late_ns,overslept\n");
 	return file;
 }
@@ -429,6 +477,10 @@ int main(int argc, char **argv)
 	unsigned int i, k;
 
 	parse(argc, argv);
+	if (work.table) {
+		write_table(&work.source[0]);
+		return EXIT_SUCCESS;
+	}
 	if (work.dump)
 		work.dump_file = open_dump(work.dump);
 	fixed_ns = sim_options.fixed_ns;
@@ -436,10 +488,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < work.nr_sources; i++) {
 		struct sim_run run = { .source = &work.source[i] };
 
-		run.ios = sim_options.ios;
-		if (!run.ios)
-			run.ios = run.source->trace ? run.source->nr :
-						      DEFAULT_IOS;
+		run.ios = nr_ios(run.source);
 		sim_options.fixed_ns = fixed_ns;
 		if (!fixed_ns)
 			sim_options.fixed_ns = first_impression(run.source,
