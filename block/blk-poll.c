@@ -623,8 +623,16 @@ void blk_poll_reflect_unseen(struct request *rq, bool is_error)
 }
 EXPORT_SYMBOL_GPL(blk_poll_reflect_unseen);
 
-/* Called through blk_poll_ring_begin(), see there. */
-struct blk_poll_wait *__blk_poll_ring_begin(struct blk_poll_wait *wait)
+/**
+ * blk_poll_ring_begin() - Prepare to wait for the I/Os of a ring.
+ * @wait: Storage of the task that lives as long as the waiting.
+ *
+ * Worth the call only while blk_poll_any_enabled().
+ *
+ * Context: Task context.
+ * Return: @wait, initialised.
+ */
+struct blk_poll_wait *blk_poll_ring_begin(struct blk_poll_wait *wait)
 {
 	*wait = (struct blk_poll_wait){ .ring = true, .task = current };
 	return wait;

@@ -125,10 +125,13 @@ static inline bool blk_poll_enabled(struct request_queue *q)
 	return t && READ_ONCE(t->delay_us) != BLK_POLL_DELAY_CLASSIC;
 }
 
-/* The plug's cached clock can be older than the request: read the real one. */
+/*
+ * The plug's cached clock can be older than the request: read the real one. The
+ * queue is only looked at when there is any that lets pollers sleep.
+ */
 static inline void blk_poll_start_request(struct request *rq)
 {
-	if (blk_poll_enabled(rq->q))
+	if (blk_poll_any_enabled() && blk_poll_enabled(rq->q))
 		rq->io_start_time_ns = ktime_get_ns();
 }
 

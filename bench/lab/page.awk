@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The lab's report as an HTML page.
-# usage: awk -f ../html.awk -f page.awk models expect.txt results.csv
-
-FNR == 1 { file++ }
+# usage: awk -f ../html.awk -f page.awk file=1 models file=2 expect.txt file=3 agreement.txt repeats.txt
+#   file=4 results.csv
 
 # bench/lab/models
 file == 1 && /^(#|$)/ { next }
@@ -14,6 +13,9 @@ file == 1 {
 
 # expect.txt
 file == 2 { expect[++nr_expect] = $0; next }
+
+# agreement.txt and repeats.txt: 0 or 1, and what was found
+file == 3 { found[++nr_found] = $0; next }
 
 # results.csv
 FNR == 1 { next }
@@ -99,6 +101,20 @@ function claims(	n)
 	print "</table>"
 }
 
+function agreement(	n)
+{
+	if (!nr_found)
+		return
+	print "<h2>Can it be believed?</h2>"
+	print "<p>The simulator was given the same latencies and policies. <b>Late</b> is in it how long after the device was done"
+	print "the task knew, in the lab how much longer I/Os took than with classic polling, in percent of the device's time. Some"
+	print "cells were measured twice, the second time in another guest and after others.</p>\n<table>"
+	for (n = 1; n <= nr_found; n++)
+		printf "<tr><td class=\"text\"%s>%s</td></tr>\n", found[n] ~ /^1/ ? " style=\"background: #fde0dd\"" : "",
+			escape(substr(found[n], 3))
+	print "</table>"
+}
+
 function model_section(m,	w, n, where, part, title)
 {
 	printf "<h2 id=\"%s\">%s</h2>\n<p>%s. The device takes %s us in the mean.</p>\n", m, m,
@@ -129,5 +145,6 @@ END {
 	claims()
 	for (m = 1; m <= nr_models; m++)
 		model_section(models[m])
+	agreement()
 	print "<p class=\"note\">All figures: <a href=\"results.csv\">results.csv</a>. Again: <code>make bench</code>.</p>\n</body>\n</html>"
 }

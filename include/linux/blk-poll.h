@@ -134,21 +134,7 @@ static inline u64 blk_poll_ring_start(void)
 	return blk_poll_any_enabled() ? ktime_get_ns() : 0;
 }
 
-struct blk_poll_wait *__blk_poll_ring_begin(struct blk_poll_wait *wait);
-
-/**
- * blk_poll_ring_begin() - Prepare to wait for the I/Os of a ring.
- * @wait: Storage that lives as long as the waiting.
- *
- * Context: Task context.
- * Return: @wait, initialised, or NULL while no queue lets pollers sleep.
- */
-static inline struct blk_poll_wait *
-blk_poll_ring_begin(struct blk_poll_wait *wait)
-{
-	return blk_poll_any_enabled() ? __blk_poll_ring_begin(wait) : NULL;
-}
-
+struct blk_poll_wait *blk_poll_ring_begin(struct blk_poll_wait *wait);
 void __blk_poll_ring_next(struct blk_poll_wait *wait, u64 start_ns,
 			  bool is_write, u32 bytes);
 bool __blk_poll_ring_due(struct blk_poll_wait *wait);
@@ -195,6 +181,11 @@ static inline bool blk_poll_sync_done(struct blk_poll_wait *wait,
 
 static inline void blk_poll_sync_wait(struct blk_poll_wait *wait)
 {
+}
+
+static inline bool blk_poll_any_enabled(void)
+{
+	return false;
 }
 
 static inline u64 blk_poll_ring_start(void)
