@@ -198,7 +198,7 @@ tcp_start() {
 }
 
 tcp() {
-	local path
+	local path slept
 
 	if [ ! -d "$nvmet" ] || ! command -v nvme >/dev/null || ! command -v ip >/dev/null; then
 		skip "no NVMe target, nvme or ip"
@@ -221,13 +221,16 @@ tcp() {
 	expect "voluntary switches" "${io[voluntary]}" -ge $((io[ios] * 9 / 10))
 	expect "mean latency in us" "${io[mean_us]}" -lt 90000
 	must_put 0 "$queue/io_poll_delay"
+	slept=$(counter sleeps)
 	learn read 8192
 	verified
 	expect "samples" "${delta[samples]}" -eq "${io[ios]}"
-	expect "sleeps" "${delta[sleeps]}" -gt 0
 	measure -n 30 -j 6
 	tell "TCP, six jobs"
 	in_time
+	# Not each time: what waking up costs here can be half of the latency, which
+	# is then not worth a sleep.
+	expect "sleeps" "$(($(counter sleeps) - slept))" -gt 0
 	tcp_stop
 }
 
