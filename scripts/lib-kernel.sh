@@ -8,8 +8,12 @@
 make_lab_tree() {
 	local commit lab=$build/linux-lab
 
+	[ -z "$(uncommitted)" ] || say "build/linux has changes that are in no commit: they are not in build/linux-lab" >&2
+	exec 8>"$build/.linux-lab.lock"
+	flock 8
 	commit=$(commit_rivals "$(kgit rev-parse HEAD)") || exit
-	if [ ! -e "$lab/.git" ]; then
+	# A tree whose repository is gone knows no HEAD.
+	if ! git -C "$lab" rev-parse -q --verify HEAD >/dev/null 2>&1; then
 		say "making build/linux-lab, about a minute"
 		rm -rf "$lab"
 		kgit worktree prune
@@ -17,6 +21,7 @@ make_lab_tree() {
 	elif [ "$(git -C "$lab" rev-parse HEAD)" != "$commit" ]; then
 		git -C "$lab" checkout -q -f --detach "$commit"
 	fi
+	exec 8>&-
 }
 
 # Prepare to make WHICH tree (series, lab or stock) with SET in directory OUT.

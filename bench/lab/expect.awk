@@ -14,6 +14,8 @@ file == 1 {
 }
 FNR == 1 {
 	columns = split($0, column, ",")
+	for (i = 8; i <= columns; i++)
+		known[column[i]]
 	next
 }
 {
@@ -41,6 +43,10 @@ END {
 		over = word[3] == "/" ? word[4] : ""
 		operator = word[words - 1]
 		bound = word[words] + 0
+		if (!(word[1] in known)) {
+			printf "expect.awk: no column %s: %s\n", word[1], claim[n] >"/dev/stderr"
+			exit 2
+		}
 		if (!((where, word[2], word[1]) in value) ||
 		    (over != "" && !((where, over, word[1]) in value))) {
 			printf "not measured: %s: %s\n", where, part[3]
@@ -48,9 +54,10 @@ END {
 			continue
 		}
 		x = value[where, word[2], word[1]]
-		if (over != "")
-			x /= value[where, over, word[1]] > 0 ? value[where, over, word[1]] : 1e-9
-		good = holds(x, operator, bound)
+		base = over != "" ? value[where, over, word[1]] : 1
+		if (base > 0)
+			x /= base
+		good = base > 0 && holds(x, operator, bound)
 		printf "%s: %s: %s: %.3f, expected %s %s\n", good ? "holds" : "DOES NOT HOLD", where, part[3], x,
 			operator, word[words]
 		good ? held++ : failed++

@@ -51,7 +51,7 @@ function intro()
 	print "microseconds of any real machine; they say which way costs what, exactly and each time the same.</p>"
 	print "<ul>\n<li><b>irq</b> waits for an interrupt, <b>classic</b> spins (io_poll_delay -1), <b>fixed</b> sleeps half of the"
 	print "mean latency (io_poll_delay N); the others are policies (io_poll_delay 0).</li>"
-	print "<li><b>CPU</b> is what the guest was not idle, the interrupts and fio itself included.</li>\n</ul>"
+	print "<li><b>CPU</b> is what the guest was not idle, interrupts, fio and 5 ms of its start included. Each cell measures a second,\nso that on <b>step</b> and <b>gc</b>, which change meanwhile, ways to wait do not meet quite the same I/Os.</li>\n</ul>"
 }
 
 # classic's mean latency is 1; CPU in percent.
