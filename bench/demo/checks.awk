@@ -16,8 +16,9 @@ BEGIN { SWITCHES_LOW_PCT = 95; SWITCHES_HIGH_PCT = 105 }
 # A polling task that never sleeps is switched by others only.
 BEGIN { CLASSIC_SWITCHES_PCT = 10 }
 
-# How much longer than with classic polling an I/O may take, each in its best round:
-# the host can only add to a latency, and adds more to who has to be woken.
+# How much longer than with classic polling in the same round an I/O may take, in the
+# best round: what the host adds changes from round to round, and who has to be woken
+# gets more of it.
 BEGIN { LATENCY_RATIO = 1.10 }
 
 # How much of the IOPS of classic polling must be left at a depth of 32.
@@ -111,8 +112,12 @@ function quotient(x, y) {
 	return y > 0 ? x / y : 0
 }
 
-function as_fast(key,    ratio) {
-	ratio = quotient(lowest(key, "lat_mean_us"), lowest(by_classic(key), "lat_mean_us"))
+function as_fast(key,    i, x, ratio) {
+	for (i = 1; i <= runs[key]; i++) {
+		x = quotient(value[key, "lat_mean_us", i], value[by_classic(key), "lat_mean_us", i])
+		if (i == 1 || x < ratio)
+			ratio = x
+	}
 	check(ratio > 0 && ratio <= LATENCY_RATIO,
 		sprintf("%s: mean latency of the best round %.2f x classic's (at most %.2f)", shown(key), ratio,
 			LATENCY_RATIO))
