@@ -18,6 +18,11 @@ lab_cell_s=90
 lab_columns="model,mode,engine,rw,bs,qd,threads,iops,lat_mean_us,lat_p50_us,lat_p99_us,lat_p999_us"
 lab_columns+=",cpu_pct,ctx_per_io,sleeps_per_io,overslept_pct,ios,device_us,busy_ns_per_io"
 
+# lab_list NAME: the lines of a list in bench/lab, without comments and empty ones.
+lab_list() {
+	sed -e '/^#/d' -e '/^$/d' "$lab_tools/$1"
+}
+
 # lab_pack DIR NR: DIR/initramfs-NR with all that the guest needs for its cells.
 lab_pack() {
 	local dir=$1 nr=$2 root=$1/root-$2 fio file
