@@ -211,6 +211,10 @@ tcp() {
 	for path in /sys/block/"${disk%n*}"c*"n${disk##*n}"; do
 		[ ! -e "$path" ] || stat=/sys/kernel/debug/block/${path##*/}/poll_stat
 	done
+	# A poller spins while its queue connects, beside the worker that receives.
+	for _ in {1..20}; do
+		must_put 1 "/sys/class/nvme/${disk%n*}/reset_controller"
+	done
 	must_put -1 "$queue/io_poll_delay"
 	verified
 	# Longer than it takes: the worker that receives the data wakes the poller,
