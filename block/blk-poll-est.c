@@ -68,6 +68,7 @@
 const struct blk_poll_policy *const blk_poll_policies[BLK_POLL_NR_POLICIES] = {
 	[BLK_POLL_POLICY_MEAN]	= &blk_poll_mean,
 	[BLK_POLL_POLICY_LMD]	= &blk_poll_lmd,
+	[BLK_POLL_POLICY_ADAPTIVE] = &blk_poll_adaptive,
 };
 
 /**
@@ -208,13 +209,15 @@ void blk_poll_wake_reflect(struct blk_poll_wake *wake, u64 lag_ns)
 	int old_ns = READ_ONCE(wake->lag_ns);
 	int dev_ns = READ_ONCE(wake->dev_ns);
 	int clip_ns = min(4 * old_ns + WAKE_CLIP_FLOOR_NS, WAKE_MAX_NS);
-	int diff_ns = (int)min_t(u64, lag_ns, clip_ns) - old_ns;
+	int new_ns = min_t(u64, lag_ns, clip_ns);
+	int diff_ns = new_ns - old_ns;
 	int dist_ns = diff_ns < 0 ? -diff_ns : diff_ns;
 
 	/*
 	 * Divide rather than shift, as both differences can be negative.  It
 	 * stops within 7 ns of the truth.
 	 */
+	WRITE_ONCE(wake->last_ns, new_ns);
 	WRITE_ONCE(wake->lag_ns, old_ns + diff_ns / (1 << WAKE_WEIGHT_SHIFT));
 	WRITE_ONCE(wake->dev_ns,
 		   dev_ns + (dist_ns - dev_ns) / (1 << WAKE_WEIGHT_SHIFT));
@@ -248,6 +251,23 @@ void blk_poll_plan_single(struct blk_poll_plan *plan, u64 sleep_ns)
 	plan->tag = 0;
 	plan->stage[0].sleep_to_ns = sleep_ns;
 	plan->stage[0].look_until_ns = sleep_ns;
+}
+
+/**
+ * blk_poll_plan_over() - Find out whether to ask the policy again.
+ * @plan: The plan of this I/O.
+ * @stage: First stage not slept yet.
+ * @elapsed_ns: Time since the I/O's start.
+ *
+ * Context: Any.
+ * Return: Whether all stages are over and the policy has more to say.
+ */
+bool blk_poll_plan_over(const struct blk_poll_plan *plan, u8 stage,
+			u64 elapsed_ns)
+{
+	return plan->flags & BLK_POLL_PLAN_MORE && stage >= plan->nr &&
+	       (!plan->nr ||
+		elapsed_ns >= plan->stage[plan->nr - 1].look_until_ns);
 }
 
 /**

@@ -49,6 +49,7 @@
  * @lower_ns: Lower bound: when a look last saw it unfinished.  Equal to
  *	@latency_ns when the look just before was empty; 0 when nobody looked.
  * @slept_ns: How long its poller has slept on it, wake-ups included.
+ * @lag_ns: How late the timer of its last sleep woke its poller; 0: not known.
  * @tag: That of the plan which its poller followed; 0: none, or not known.
  * @sleepers: Tasks that were asleep on the CPU after its poller had gone to
  *	sleep for the first time, itself included; 0: it did not sleep.
@@ -65,6 +66,7 @@ struct blk_poll_sample {
 	u64 latency_ns;
 	u64 lower_ns;
 	u64 slept_ns;
+	u32 lag_ns;
 	u32 tag;
 	u16 sleepers;
 	bool overslept;
@@ -114,39 +116,55 @@ struct blk_poll_window {
  * struct blk_poll_policy - One way to decide how long to sleep.
  * @name: As in sysfs and in the simulator.
  * @state_size: Bytes of state per bucket.
+ * @scratch_size: Bytes that @learn needs for the time of a call; 0: none.
+ * @per_cpu: Each CPU has states of its own, so that CPUs do not share memory
+ *	that is written for each I/O.  The caller then serialises all that is
+ *	done with a state.
  * @init: Forget everything.  The state is zeroed memory or a used state.
- * @select: Fill in a plan; only reads the state.  May run while another CPU
- *	is in @reflect or @window and must then see old or new values.
+ * @select: Fill in a plan for an I/O that has taken @in->elapsed_ns so far;
+ *	only reads the state.  Unless @per_cpu it may run while another CPU is
+ *	in @reflect or @window and must then see old or new values.
  * @reflect: Learn from one sample at @now_ns, any monotonic clock.  May be
  *	NULL.  The caller serialises it with @window per bucket.
  * @window: Learn from a window that has just closed, empty or not.  May be
  *	NULL.
+ * @learn: Do what takes longer than @reflect may, at a moment when an I/O is at
+ *	the device and its poller would only spin, before @select.  The scratch
+ *	memory is NULL if it is in use.  May be NULL; only for @per_cpu.
  */
 struct blk_poll_policy {
 	const char *name;
 	size_t state_size;
+	size_t scratch_size;
+	bool per_cpu;
 	void (*init)(void *state);
 	void (*select)(const void *state, const struct blk_poll_inputs *in,
 		       struct blk_poll_plan *plan);
 	void (*reflect)(void *state, const struct blk_poll_sample *sample,
 			u64 now_ns);
 	void (*window)(void *state, const struct blk_poll_window *win);
+	void (*learn)(void *state, const struct blk_poll_inputs *in,
+		      void *scratch, u64 now_ns);
 };
 
 /* Indices into blk_poll_policies[]. */
 enum {
 	BLK_POLL_POLICY_MEAN,
 	BLK_POLL_POLICY_LMD,
+	BLK_POLL_POLICY_ADAPTIVE,
 	BLK_POLL_NR_POLICIES,
 };
 
 /* What io_poll_delay = 0 uses until io_poll_policy is written. */
-#define BLK_POLL_POLICY_DEFAULT	BLK_POLL_POLICY_LMD
+#define BLK_POLL_POLICY_DEFAULT	BLK_POLL_POLICY_ADAPTIVE
 
 extern const struct blk_poll_policy blk_poll_mean;
 extern const struct blk_poll_policy blk_poll_lmd;
+extern const struct blk_poll_policy blk_poll_adaptive;
 extern const struct blk_poll_policy *const
 	blk_poll_policies[BLK_POLL_NR_POLICIES];
+
+u64 blk_poll_lmd_sleep_ns(const struct blk_poll_window *win);
 
 int blk_poll_bucket(bool is_write, u32 bytes);
 u32 blk_poll_bucket_bytes(unsigned int bucket);
@@ -165,6 +183,8 @@ void blk_poll_wake_reflect(struct blk_poll_wake *wake, u64 lag_ns);
 void blk_poll_wake_decay(struct blk_poll_wake *wake);
 
 void blk_poll_plan_single(struct blk_poll_plan *plan, u64 sleep_ns);
+bool blk_poll_plan_over(const struct blk_poll_plan *plan, u8 stage,
+			u64 elapsed_ns);
 u64 blk_poll_plan_due(const struct blk_poll_plan *plan, u8 *stage,
 		      u64 elapsed_ns, const struct blk_poll_inputs *in);
 

@@ -93,7 +93,14 @@ static unsigned int lmd_miss_ratio_log2(const struct blk_poll_window *win)
 	return win->misses ? ilog2(win->samples / win->misses) : UINT_MAX;
 }
 
-static u64 lmd_sleep_ns(const struct blk_poll_window *win)
+/**
+ * blk_poll_lmd_sleep_ns() - Apply the rule of 2019 to a window.
+ * @win: The window.
+ *
+ * Context: Any.
+ * Return: How long to sleep, 0 if it had no samples.
+ */
+u64 blk_poll_lmd_sleep_ns(const struct blk_poll_window *win)
 {
 	/* mean_ns and lmd_ns are at most 2^36, so the product fits */
 	u64 half_ns = (win->mean_ns + 1) / 2;
@@ -119,7 +126,7 @@ static void lmd_window(void *state, const struct blk_poll_window *win)
 {
 	struct lmd_state *lmd = state;
 
-	WRITE_ONCE(lmd->sleep_ns, lmd_sleep_ns(win));
+	WRITE_ONCE(lmd->sleep_ns, blk_poll_lmd_sleep_ns(win));
 }
 
 const struct blk_poll_policy blk_poll_lmd = {

@@ -185,6 +185,35 @@ static ssize_t blk_poll_policy_store(struct gendisk *disk, const char *page,
 	return count;
 }
 
+static ssize_t blk_poll_weight_show(struct gendisk *disk, char *page)
+{
+	struct blk_poll_tracker *t = blk_poll_tracker(disk->queue);
+
+	return sysfs_emit(page, "%u\n", t ? READ_ONCE(t->weight) :
+			  BLK_POLL_DEFAULT_WEIGHT);
+}
+
+static ssize_t blk_poll_weight_store(struct gendisk *disk, const char *page,
+				     size_t count)
+{
+	struct blk_poll_tracker *t;
+	unsigned int value;
+	int err;
+
+	err = kstrtouint(page, 10, &value);
+	if (err)
+		return err;
+	if (!value || value > BLK_POLL_MAX_WEIGHT)
+		return -EINVAL;
+
+	t = blk_poll_tracker_get(disk->queue);
+	if (!t)
+		return -ENOMEM;
+	WRITE_ONCE(t->weight, value);
+	blk_poll_pass_on(disk);
+	return count;
+}
+
 static ssize_t blk_poll_sync_show(struct gendisk *disk, char *page)
 {
 	struct blk_poll_tracker *t = blk_poll_tracker(disk->queue);
@@ -249,6 +278,13 @@ static struct queue_sysfs_entry blk_poll_policy_entry = {
 	.store		= blk_poll_policy_store,
 };
 
+static struct queue_sysfs_entry blk_poll_weight_entry = {
+	.attr		= { .name = "io_poll_weight", .mode = 0644 },
+	.show		= blk_poll_weight_show,
+	.load_module	= blk_poll_policy_prepare,
+	.store		= blk_poll_weight_store,
+};
+
 static struct queue_sysfs_entry blk_poll_sync_entry = {
 	.attr		= { .name = "io_poll_sync", .mode = 0644 },
 	.show		= blk_poll_sync_show,
@@ -268,6 +304,7 @@ static struct queue_sysfs_entry blk_poll_downgraded_entry = {
 
 static struct attribute *blk_poll_attrs[] = {
 	&blk_poll_policy_entry.attr,
+	&blk_poll_weight_entry.attr,
 	&blk_poll_sync_entry.attr,
 	&blk_poll_completed_entry.attr,
 	&blk_poll_downgraded_entry.attr,
@@ -282,6 +319,7 @@ static umode_t blk_poll_attr_visible(struct kobject *kobj,
 
 	if (!queue_is_mq(disk->queue) && !disk->fops->poll_inherit &&
 	    (attr == &blk_poll_policy_entry.attr ||
+	     attr == &blk_poll_weight_entry.attr ||
 	     attr == &blk_poll_completed_entry.attr))
 		return 0;
 	return attr->mode;
@@ -313,16 +351,35 @@ static u64 blk_poll_counter_sum(struct blk_poll_tracker *t, int counter)
 	return sum;
 }
 
-/* The sleep that the policy, or io_poll_delay, would give an I/O now. */
-static u64 blk_poll_current_sleep_ns(struct request_queue *q,
-				     struct blk_poll_tracker *t, int bucket)
+/* First sleep that the policy, or io_poll_delay, would give an I/O on @cpu. */
+static u64 blk_poll_sleep_ns(struct request_queue *q,
+			     struct blk_poll_tracker *t, int cpu, int bucket)
 {
 	struct blk_poll_inputs in;
 	struct blk_poll_plan plan;
+	u64 sleep_ns = 0;
 
 	blk_poll_inputs_now(q, &in);
-	blk_poll_select(t, bucket, &in, &plan);
-	return plan.nr ? min(plan.stage[0].sleep_to_ns, in.cap_ns) : 0;
+	blk_poll_select(t, cpu, bucket, &in, &plan, 0);
+	/* a plan may begin with looking */
+	for (int i = 0; i < plan.nr && !sleep_ns; i++)
+		sleep_ns = min(plan.stage[i].sleep_to_ns, in.cap_ns);
+	return sleep_ns;
+}
+
+/* On the first CPU that would sleep, as each may know something else. */
+static u64 blk_poll_current_sleep_ns(struct request_queue *q,
+				     struct blk_poll_tracker *t, int bucket)
+{
+	u64 sleep_ns = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		sleep_ns = blk_poll_sleep_ns(q, t, cpu, bucket);
+		if (sleep_ns)
+			break;
+	}
+	return sleep_ns;
 }
 
 /**

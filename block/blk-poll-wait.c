@@ -41,11 +41,14 @@ static void blk_poll_sleep(struct blk_poll_wait *wait)
 	if (wait->nr_sleeps == 1)
 		wait->sleepers = min(sleeping, U16_MAX);
 	wait->slept_ns += now_ns - wait->empty_ns;
-	if (err)
+	wait->lag_ns = 0;
+	if (err) {
 		wait->woken_early++;
-	else if (single_task_running())
+	} else if (single_task_running()) {
 		/* with others to run the lag is the scheduler's, not ours */
+		wait->lag_ns = min_t(u64, now_ns - wait->due_ns, U32_MAX);
 		blk_poll_woken(now_ns - wait->due_ns);
+	}
 	trace_blk_poll_sleep(&wait->due, now_ns, err);
 }
 

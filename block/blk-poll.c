@@ -89,14 +89,86 @@ struct blk_poll_cpu_wake {
 
 static DEFINE_PER_CPU(struct blk_poll_cpu_wake, blk_poll_cpu_wake);
 
+/* Forget what CPUs have learnt for themselves. */
+static void blk_poll_init_cpu_states(struct blk_poll_tracker *t)
+{
+	int cpu;
+
+	lockdep_assert_held(&t->lock);
+
+	for_each_possible_cpu(cpu) {
+		struct blk_poll_cpu *c = per_cpu_ptr(t->cpu, cpu);
+
+		raw_spin_lock(&c->lock);
+		for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
+			if (c->state[i])
+				blk_poll_adaptive.init(c->state[i]);
+		raw_spin_unlock(&c->lock);
+	}
+}
+
 static void blk_poll_init_states(struct blk_poll_tracker *t)
 {
 	const struct blk_poll_policy *policy = blk_poll_policies[t->policy];
 
 	lockdep_assert_held(&t->lock);
 
+	blk_poll_init_cpu_states(t);
+	if (policy->per_cpu)
+		return;
 	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
 		policy->init(t->bucket[i].state[t->policy]);
+}
+
+/*
+ * Give back what CPUs have learnt for themselves, as nobody asks for it any more.
+ * An I/O in flight can bring one state back, which is given back the next time.
+ */
+static void blk_poll_free_cpu_states(struct blk_poll_tracker *t)
+{
+	void *state[BLK_POLL_NR_BUCKETS];
+	unsigned long flags;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct blk_poll_cpu *c = per_cpu_ptr(t->cpu, cpu);
+
+		raw_spin_lock_irqsave(&c->lock, flags);
+		memcpy(state, c->state, sizeof(state));
+		memset(c->state, 0, sizeof(c->state));
+		raw_spin_unlock_irqrestore(&c->lock, flags);
+		for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
+			kfree(state[i]);
+	}
+}
+
+/*
+ * The first I/O of a bucket on a CPU: what is known of it is what the whole
+ * queue has learnt.  Without memory nobody sleeps there, the next I/O tries
+ * again.
+ */
+static void blk_poll_alloc_cpu_state(struct blk_poll_tracker *t,
+				     struct blk_poll_cpu *c,
+				     unsigned int bucket)
+{
+	struct blk_poll_window win;
+	unsigned long flags;
+	void *state;
+
+	state = kzalloc(blk_poll_adaptive.state_size, GFP_NOWAIT | __GFP_NOWARN);
+	if (!state)
+		return;
+	raw_spin_lock_irqsave(&t->lock, flags);
+	win = t->bucket[bucket].win;
+	raw_spin_unlock_irqrestore(&t->lock, flags);
+	blk_poll_adaptive.init(state);
+	blk_poll_adaptive.window(state, &win);
+
+	raw_spin_lock_irqsave(&c->lock, flags);
+	if (!c->state[bucket])
+		swap(c->state[bucket], state);
+	raw_spin_unlock_irqrestore(&c->lock, flags);
+	kfree(state);
 }
 
 /* Move all that the CPUs have added up into t->sum[]. */
@@ -124,6 +196,23 @@ static void blk_poll_collect(struct blk_poll_tracker *t)
 	}
 }
 
+static void blk_poll_tell_cpus(struct blk_poll_tracker *t, unsigned int bucket,
+			       const struct blk_poll_window *win)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		struct blk_poll_cpu *c = per_cpu_ptr(t->cpu, cpu);
+
+		if (!READ_ONCE(c->state[bucket]))
+			continue;
+		raw_spin_lock(&c->lock);
+		if (c->state[bucket])
+			blk_poll_adaptive.window(c->state[bucket], win);
+		raw_spin_unlock(&c->lock);
+	}
+}
+
 static void blk_poll_close_window(struct timer_list *timer)
 {
 	struct blk_poll_tracker *t = from_timer(t, timer, timer);
@@ -140,7 +229,9 @@ static void blk_poll_close_window(struct timer_list *timer)
 		blk_poll_window_close(&win, &t->sum[i]);
 		b->win = win;
 		WRITE_ONCE(b->mean_ns, win.mean_ns);
-		if (policy->window)
+		if (policy->per_cpu)
+			blk_poll_tell_cpus(t, i, &win);
+		else if (policy->window)
 			policy->window(b->state[t->policy], &win);
 	}
 	raw_spin_unlock_irqrestore(&t->lock, flags);
@@ -179,7 +270,10 @@ static void blk_poll_tracker_destroy(struct blk_poll_tracker *t)
 	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
 		for (int p = 0; p < BLK_POLL_NR_POLICIES; p++)
 			kfree(t->bucket[i].state[p]);
+	if (t->cpu)
+		blk_poll_free_cpu_states(t);
 	free_percpu(t->cpu);
+	kvfree(t->scratch);
 	kfree(t);
 }
 
@@ -192,14 +286,26 @@ static struct blk_poll_tracker *blk_poll_tracker_alloc(void)
 	if (!t)
 		return NULL;
 	t->cpu = alloc_percpu(struct blk_poll_cpu);
-	if (!t->cpu)
+	t->scratch = kvmalloc(blk_poll_adaptive.scratch_size, GFP_KERNEL);
+	if (!t->cpu || !t->scratch)
 		goto free;
+	raw_spin_lock_init(&t->scratch_lock);
+	for_each_possible_cpu(cpu) {
+		struct blk_poll_cpu *c = per_cpu_ptr(t->cpu, cpu);
+
+		raw_spin_lock_init(&c->lock);
+		for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
+			blk_poll_staging_init(&c->staging[i]);
+	}
 	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++) {
 		for (int p = 0; p < BLK_POLL_NR_POLICIES; p++) {
 			const struct blk_poll_policy *policy =
 				blk_poll_policies[p];
-			void *state = kzalloc(policy->state_size, GFP_KERNEL);
+			void *state;
 
+			if (policy->per_cpu)
+				continue;
+			state = kzalloc(policy->state_size, GFP_KERNEL);
 			if (!state)
 				goto free;
 			policy->init(state);
@@ -209,15 +315,9 @@ static struct blk_poll_tracker *blk_poll_tracker_alloc(void)
 
 	t->delay_us = BLK_POLL_DELAY_CLASSIC;
 	t->policy = BLK_POLL_POLICY_DEFAULT;
+	t->weight = BLK_POLL_DEFAULT_WEIGHT;
 	raw_spin_lock_init(&t->lock);
 	timer_setup(&t->timer, blk_poll_close_window, 0);
-	for_each_possible_cpu(cpu) {
-		struct blk_poll_cpu *c = per_cpu_ptr(t->cpu, cpu);
-
-		raw_spin_lock_init(&c->lock);
-		for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
-			blk_poll_staging_init(&c->staging[i]);
-	}
 	return t;
 
 free:
@@ -266,6 +366,8 @@ void blk_poll_set_delay(struct blk_poll_tracker *t, int delay_us)
 
 	atomic_add((delay_us != BLK_POLL_DELAY_CLASSIC) -
 		   (old_us != BLK_POLL_DELAY_CLASSIC), &blk_poll_nr_enabled);
+	if (delay_us == BLK_POLL_DELAY_CLASSIC)
+		blk_poll_free_cpu_states(t);
 }
 
 /**
@@ -284,6 +386,7 @@ void blk_poll_set_policy(struct request_queue *q, struct blk_poll_tracker *t,
 	raw_spin_lock_irqsave(&t->lock, flags);
 	WRITE_ONCE(t->policy, policy);
 	raw_spin_unlock_irqrestore(&t->lock, flags);
+	blk_poll_free_cpu_states(t);
 	blk_poll_forget(q);
 }
 
@@ -300,7 +403,7 @@ void blk_poll_set_policy(struct request_queue *q, struct blk_poll_tracker *t,
 void blk_poll_inherit(struct request_queue *q, struct request_queue *head)
 {
 	struct blk_poll_tracker *from = blk_poll_tracker(head), *to;
-	unsigned int noio, policy;
+	unsigned int noio, policy, weight;
 	bool is_sync;
 	int delay_us;
 
@@ -318,13 +421,16 @@ void blk_poll_inherit(struct request_queue *q, struct request_queue *head)
 	do {
 		policy = READ_ONCE(from->policy);
 		is_sync = READ_ONCE(from->is_sync);
+		weight = READ_ONCE(from->weight);
 		delay_us = READ_ONCE(from->delay_us);
 		if (READ_ONCE(to->policy) != policy)
 			blk_poll_set_policy(q, to, policy);
 		WRITE_ONCE(to->is_sync, is_sync);
+		WRITE_ONCE(to->weight, weight);
 		blk_poll_set_delay(to, delay_us);
 	} while (policy != READ_ONCE(from->policy) ||
 		 is_sync != READ_ONCE(from->is_sync) ||
+		 weight != READ_ONCE(from->weight) ||
 		 delay_us != READ_ONCE(from->delay_us));
 }
 EXPORT_SYMBOL_GPL(blk_poll_inherit);
@@ -360,6 +466,7 @@ void blk_poll_tracker_free(struct request_queue *q)
  */
 void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in)
 {
+	struct blk_poll_tracker *t = blk_poll_tracker(q);
 	struct blk_poll_cpu_wake *wake = raw_cpu_ptr(&blk_poll_cpu_wake);
 
 	if (time_after(jiffies, READ_ONCE(wake->updated) +
@@ -369,35 +476,77 @@ void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in)
 	}
 	in->wake.lag_ns = READ_ONCE(wake->model.lag_ns);
 	in->wake.dev_ns = READ_ONCE(wake->model.dev_ns);
+	in->wake.last_ns = 0;
+	in->elapsed_ns = 0;
+	in->weight = t ? READ_ONCE(t->weight) : BLK_POLL_DEFAULT_WEIGHT;
 	/* rq_timeout is an unsigned int of jiffies: at most 2^32 * 10^7 */
 	in->cap_ns = min((u64)BLK_POLL_MAX_DELAY_US * NSEC_PER_USEC,
 			 (u64)q->rq_timeout * TICK_NSEC >>
 				 BLK_POLL_TIMEOUT_SHIFT);
 }
 
+static void blk_poll_learn(struct blk_poll_tracker *t, void *state,
+			   const struct blk_poll_inputs *in, u64 now_ns)
+{
+	if (raw_spin_trylock(&t->scratch_lock)) {
+		blk_poll_adaptive.learn(state, in, t->scratch, now_ns);
+		raw_spin_unlock(&t->scratch_lock);
+	} else {
+		blk_poll_adaptive.learn(state, in, NULL, now_ns);
+	}
+}
+
+/* Let what a CPU knows for itself make a plan. */
+static void blk_poll_select_cpu(struct blk_poll_tracker *t,
+				struct blk_poll_cpu *c, unsigned int bucket,
+				const struct blk_poll_inputs *in,
+				struct blk_poll_plan *plan, u64 now_ns)
+{
+	unsigned long flags;
+	void *state;
+
+	blk_poll_plan_single(plan, 0);
+	if (now_ns && !READ_ONCE(c->state[bucket]))
+		blk_poll_alloc_cpu_state(t, c, bucket);
+
+	raw_spin_lock_irqsave(&c->lock, flags);
+	state = c->state[bucket];
+	if (state) {
+		if (now_ns)
+			blk_poll_learn(t, state, in, now_ns);
+		blk_poll_adaptive.select(state, in, plan);
+	}
+	raw_spin_unlock_irqrestore(&c->lock, flags);
+}
+
 /**
- * blk_poll_select() - Make a plan.
+ * blk_poll_select() - Make a plan, or the next part of one.
  * @t: The tracker.
+ * @cpu: The CPU on which the I/O is waited for.
  * @bucket: 0 to BLK_POLL_NR_BUCKETS - 1.
  * @in: The inputs.
  * @plan: Filled in.
+ * @now_ns: The clock, for a policy that learns now; 0: it must not.
  *
  * Context: Any.
  */
-void blk_poll_select(struct blk_poll_tracker *t, unsigned int bucket,
+void blk_poll_select(struct blk_poll_tracker *t, int cpu, unsigned int bucket,
 		     const struct blk_poll_inputs *in,
-		     struct blk_poll_plan *plan)
+		     struct blk_poll_plan *plan, u64 now_ns)
 {
 	unsigned int policy = READ_ONCE(t->policy);
 	int delay_us = READ_ONCE(t->delay_us);
 
-	if (delay_us == BLK_POLL_DELAY_ADAPTIVE)
-		blk_poll_policies[policy]->select(t->bucket[bucket].state[policy],
-						  in, plan);
-	else
+	if (delay_us != BLK_POLL_DELAY_ADAPTIVE)
 		/* -1, classic, becomes 0: do not sleep */
 		blk_poll_plan_single(plan, max(delay_us, 0) *
 					   (u64)NSEC_PER_USEC);
+	else if (blk_poll_policies[policy]->per_cpu)
+		blk_poll_select_cpu(t, per_cpu_ptr(t->cpu, cpu), bucket, in,
+				    plan, now_ns);
+	else
+		blk_poll_policies[policy]->select(t->bucket[bucket].state[policy],
+						  in, plan);
 }
 
 /**
@@ -438,14 +587,9 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 	if (wait->veto)
 		return;
 
-	if (!wait->planned) {
-		blk_poll_inputs_now(q, &wait->in);
-		blk_poll_select(t, wait->bucket, &wait->in, &wait->plan);
-		wait->planned = true;
-	}
-
 	/* Nothing left but to spin.  That is the fast path: no clock. */
-	if (wait->stage >= wait->plan.nr) {
+	if (wait->planned && wait->stage >= wait->plan.nr &&
+	    !(wait->plan.flags & BLK_POLL_PLAN_MORE)) {
 		wait->veto = true;
 		return;
 	}
@@ -453,6 +597,15 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 	if (!wait->now_ns)
 		wait->now_ns = ktime_get_ns();
 	elapsed_ns = wait->now_ns - wait->start_ns;
+	if (!wait->planned ||
+	    blk_poll_plan_over(&wait->plan, wait->stage, elapsed_ns)) {
+		blk_poll_inputs_now(q, &wait->in);
+		wait->in.elapsed_ns = elapsed_ns;
+		blk_poll_select(t, raw_smp_processor_id(), wait->bucket,
+				&wait->in, &wait->plan, wait->now_ns);
+		wait->planned = true;
+		wait->stage = 0;
+	}
 	timer_ns = blk_poll_plan_due(&wait->plan, &wait->stage, elapsed_ns,
 				     &wait->in);
 	if (!timer_ns) {
@@ -510,19 +663,21 @@ static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
 	struct blk_poll_cpu *c = raw_cpu_ptr(t->cpu);
 	unsigned long flags;
 
+	policy = blk_poll_policies[READ_ONCE(t->policy)];
 	/* If we migrate here it is another CPU's area, locked all the same. */
 	raw_spin_lock_irqsave(&c->lock, flags);
 	blk_poll_staging_add(&c->staging[bucket], sample,
 			     READ_ONCE(b->mean_ns));
 	WRITE_ONCE(c->dirty, c->dirty | BIT(bucket));
+	if (policy->per_cpu && c->state[bucket])
+		policy->reflect(c->state[bucket], sample, now_ns);
 	raw_spin_unlock_irqrestore(&c->lock, flags);
 
-	policy = blk_poll_policies[READ_ONCE(t->policy)];
-	if (policy->reflect) {
+	if (policy->reflect && !policy->per_cpu) {
 		raw_spin_lock_irqsave(&t->lock, flags);
 		/* again, as io_poll_policy may just have been written */
 		policy = blk_poll_policies[t->policy];
-		if (policy->reflect)
+		if (policy->reflect && !policy->per_cpu)
 			policy->reflect(b->state[t->policy], sample, now_ns);
 		raw_spin_unlock_irqrestore(&t->lock, flags);
 	}
@@ -581,6 +736,7 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 	if (wait && (blk_poll_takes_all(wait) || rq->bio == wait->bio)) {
 		sample.overslept = wait->nr_sleeps && !wait->looks;
 		sample.found_first = sample.overslept && wait->nr_sleeps == 1;
+		sample.lag_ns = wait->lag_ns;
 	}
 	/* a ring keeps no plan, and has slept for others as well */
 	if (wait && !wait->ring && rq->bio == wait->bio) {

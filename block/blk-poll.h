@@ -44,15 +44,18 @@ enum blk_poll_counter {
 
 /**
  * struct blk_poll_cpu - What one CPU adds up for a queue.
- * @lock: Protects @staging and @dirty.
+ * @lock: Protects all but @counter.
  * @dirty: Buckets whose @staging holds samples.
  * @staging: The open window.
+ * @state: State of the policy that keeps one per CPU, of which there is one,
+ *	adaptive; NULL until the bucket is used here for the first time.
  * @counter: Only ever added to, by this CPU.
  */
 struct blk_poll_cpu {
 	raw_spinlock_t lock;
 	unsigned long dirty;
 	struct blk_poll_staging staging[BLK_POLL_NR_BUCKETS];
+	void *state[BLK_POLL_NR_BUCKETS];
 	u64 counter[BLK_POLL_NR_COUNTERS];
 };
 
@@ -60,7 +63,8 @@ struct blk_poll_cpu {
  * struct blk_poll_bucket - What a queue knows about one direction and size.
  * @mean_ns: Copy of @win.mean_ns that is read without the lock.
  * @win: The last window that was closed.
- * @state: State of each policy; only the chosen one learns.
+ * @state: State of each policy, only the chosen one learns; NULL for those that
+ *	keep one per CPU.
  */
 struct blk_poll_bucket {
 	u64 mean_ns;
@@ -73,9 +77,12 @@ struct blk_poll_bucket {
  * @delay_us: io_poll_delay: -1, 0 or a number of us.
  * @is_sync: io_poll_sync: sync direct I/O polls unasked.
  * @policy: Index into blk_poll_policies[], io_poll_policy.
+ * @weight: What latency is worth, io_poll_weight.
  * @cpu: Per CPU.
  * @timer: Closes the window; armed by the first sample after the last one.
  * @lock: Serialises whoever closes windows, forgets or resets counters.
+ * @scratch: Memory that policies learn in.
+ * @scratch_lock: Protects it; whoever does not get it does without.
  * @sum: The window that is being closed, kept off the stack.  Under @lock.
  * @bucket: Written under @lock.
  * @counter_base: Values of the counters at the last reset.  Under @lock.
@@ -87,9 +94,12 @@ struct blk_poll_tracker {
 	int delay_us;
 	bool is_sync;
 	unsigned int policy;
+	unsigned int weight;
 	struct blk_poll_cpu __percpu *cpu;
 	struct timer_list timer;
 	raw_spinlock_t lock;
+	void *scratch;
+	raw_spinlock_t scratch_lock;
 	struct blk_poll_staging sum[BLK_POLL_NR_BUCKETS];
 	struct blk_poll_bucket bucket[BLK_POLL_NR_BUCKETS];
 	u64 counter_base[BLK_POLL_NR_COUNTERS];
@@ -98,9 +108,9 @@ struct blk_poll_tracker {
 #ifdef CONFIG_BLK_HYBRID_POLL
 struct blk_poll_tracker *blk_poll_tracker_get(struct request_queue *q);
 void blk_poll_tracker_free(struct request_queue *q);
-void blk_poll_select(struct blk_poll_tracker *t, unsigned int bucket,
+void blk_poll_select(struct blk_poll_tracker *t, int cpu, unsigned int bucket,
 		     const struct blk_poll_inputs *in,
-		     struct blk_poll_plan *plan);
+		     struct blk_poll_plan *plan, u64 now_ns);
 void blk_poll_inputs_now(struct request_queue *q, struct blk_poll_inputs *in);
 atomic_t *blk_poll_sleepers(void);
 void blk_poll_woken(u64 lag_ns);

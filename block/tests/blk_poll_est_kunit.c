@@ -1372,11 +1372,15 @@ struct world {
 	u64 prev_mean_ns;
 	u64 longest_ns;		/* ever seen, clamped */
 	struct blk_poll_staging staging;
+	void *scratch;		/* for policies that learn */
 };
 
-static void world_init(struct world *world, u64 seed)
+static void world_init(struct kunit *test, struct world *world, u64 seed)
 {
 	*world = (struct world){ .seed = seed, .usual_ns = 80000 };
+	world->scratch = kunit_kzalloc(test, blk_poll_adaptive.scratch_size,
+				       GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, world->scratch);
 	blk_poll_staging_init(&world->staging);
 }
 
@@ -1398,6 +1402,19 @@ static struct blk_poll_sample random_sample(struct world *world)
 	return sample;
 }
 
+static struct blk_poll_inputs random_inputs(u64 *seed)
+{
+	return (struct blk_poll_inputs){
+		.wake = {
+			.lag_ns = random_below(seed, 1 << random_below(seed, 20)),
+			.dev_ns = random_below(seed, 1 << random_below(seed, 20)),
+		},
+		.cap_ns = random_magnitude(seed),
+		.elapsed_ns = random_below(seed, 2) ? 0 : random_magnitude(seed),
+		.weight = 1 + random_below(seed, BLK_POLL_MAX_WEIGHT),
+	};
+}
+
 /* One I/O is over. */
 static void world_sample(struct world *world, void *state,
 			 const struct blk_poll_policy *policy)
@@ -1410,6 +1427,13 @@ static void world_sample(struct world *world, void *state,
 	blk_poll_staging_add(&world->staging, &sample, world->prev_mean_ns);
 	if (policy->reflect)
 		policy->reflect(state, &sample, world->now_ns);
+	if (policy->learn) {
+		struct blk_poll_inputs in = random_inputs(&world->seed);
+
+		/* now and then somebody else uses the scratch memory */
+		policy->learn(state, &in, random_below(&world->seed, 4) ?
+			      world->scratch : NULL, world->now_ns);
+	}
 }
 
 /* 100 ms are over. */
@@ -1424,17 +1448,6 @@ static void world_window(struct world *world, void *state,
 	world->prev_mean_ns = win.mean_ns;
 	if (policy->window)
 		policy->window(state, &win);
-}
-
-static struct blk_poll_inputs random_inputs(u64 *seed)
-{
-	return (struct blk_poll_inputs){
-		.wake = {
-			.lag_ns = random_below(seed, 1 << random_below(seed, 20)),
-			.dev_ns = random_below(seed, 1 << random_below(seed, 20)),
-		},
-		.cap_ns = random_magnitude(seed),
-	};
 }
 
 /* A plan is well formed, sleeps no longer than @limit_ns and costs no state. */
@@ -1456,6 +1469,12 @@ static void check_plan(struct kunit *test, const struct blk_poll_policy *policy,
 
 	KUNIT_ASSERT_LE(test, plan.nr, BLK_POLL_MAX_STAGES);
 	KUNIT_ASSERT_EQ(test, plan.nr, again.nr);
+	/* one that goes on does so until the cap */
+	if (plan.flags & BLK_POLL_PLAN_MORE) {
+		u64 cap_ns = min(in->cap_ns, BLK_POLL_MAX_LATENCY_NS);
+
+		limit_ns = max(limit_ns, 2 * cap_ns + 2000);
+	}
 	for (i = 0; i < plan.nr; i++) {
 		const struct blk_poll_stage *stage = &plan.stage[i];
 
@@ -1497,7 +1516,7 @@ static void policy_plans_are_sane(struct kunit *test)
 	int i, k;
 
 	KUNIT_ASSERT_NOT_NULL(test, copy);
-	world_init(&world, 4102019);
+	world_init(test, &world, 4102019);
 	for (i = 0; i < 200; i++) {
 		for (k = random_below(&world.seed, 64); k; k--) {
 			world_sample(&world, state, policy);
@@ -1561,13 +1580,13 @@ static void policy_init_forgets(struct kunit *test)
 		world[side] = kunit_kzalloc(test, sizeof(*world[side]),
 					    GFP_KERNEL);
 		KUNIT_ASSERT_NOT_NULL(test, world[side]);
-		world_init(world[side], 1000003);
+		world_init(test, world[side], 1000003);
 	}
 	for (i = 0; i < 2000; i++)
 		world_sample(world[0], state[0], policy);
 	world_window(world[0], state[0], policy);
 	policy->init(state[0]);
-	world_init(world[0], 1000003);
+	world_init(test, world[0], 1000003);
 
 	for (i = 0; i < 50; i++) {
 		struct blk_poll_plan plan[2] = { };

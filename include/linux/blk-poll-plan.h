@@ -8,27 +8,41 @@
 
 #include <linux/types.h>
 
-/* Most sleeps that one I/O can take; see struct blk_poll_plan. */
+/* Most sleeps of one plan; see struct blk_poll_plan. */
 #define BLK_POLL_MAX_STAGES	4
+
+/*
+ * What a ns of latency is worth in ns of CPU time, unless somebody says.  10
+ * and more put latency first; 1 would treat the two alike.
+ */
+#define BLK_POLL_DEFAULT_WEIGHT	10
+#define BLK_POLL_MAX_WEIGHT	100
 
 /**
  * struct blk_poll_wake - What it costs a CPU to wake up from an exact timer.
  * @lag_ns: Moving mean of wake-up minus timer expiry.
  * @dev_ns: Moving mean of the distance from @lag_ns.
+ * @last_ns: The last one, clipped as it was for the means.
  */
 struct blk_poll_wake {
 	u32 lag_ns;
 	u32 dev_ns;
+	u32 last_ns;
 };
 
 /**
  * struct blk_poll_inputs - What a decision may depend on besides the state.
  * @wake: The wake-up cost of the CPU that is about to sleep.
  * @cap_ns: No sleep ends later than this after the I/O's start.
+ * @elapsed_ns: Time since the I/O's start.
+ * @weight: What a ns of latency is worth, in ns of CPU time; 1 to
+ *	BLK_POLL_MAX_WEIGHT.
  */
 struct blk_poll_inputs {
 	struct blk_poll_wake wake;
 	u64 cap_ns;
+	u64 elapsed_ns;
+	u32 weight;
 };
 
 /**
@@ -49,6 +63,12 @@ struct blk_poll_stage {
  * itself, or is to be measured as it was published.
  */
 #define BLK_POLL_PLAN_EXACT	0x1
+
+/*
+ * There is more to the plan than its stages: when the last one is over, ask the
+ * policy again.
+ */
+#define BLK_POLL_PLAN_MORE	0x4
 
 /*
  * Do not look at all, wait for the interrupt.  Who cannot have one for an I/O

@@ -37,23 +37,24 @@ struct blk_poll_due {
  * struct blk_poll_wait - A task that waits for polled I/O.
  * @start_ns: ktime_get_ns() just before the I/O was submitted.
  * @in: Wake-up cost and cap, taken when the plan was made.
- * @plan: The plan, valid if @planned.
+ * @plan: The plan or the present part of it, valid if @planned.
  * @now_ns: The clock, read once a round at most; 0: not read yet.
  * @due_ns: Out, each round: when the earliest sleep that was decided must be
  *	over, on the clock of @start_ns; 0: none.
  * @due: Which sleep that is, valid if @due_ns is not 0.
  * @empty_ns: Last empty look before the last sleep, on the same clock; 0: none.
  * @slept_ns: How long was slept so far, from looks to wake-ups.
+ * @lag_ns: How late the last timer woke the task; 0: not known.
  * @bio: The bio that is waited for, NULL for a ring.
  * @bdev: Its device when it was submitted.
  * @iter: Its data when it was submitted.
  * @looks: Rounds that looked since the last sleep; 0: this is the first.
- * @nr_sleeps: Sleeps so far; for one bio at most the stages of @plan.
+ * @nr_sleeps: Sleeps so far; for one bio at most the stages of its plans.
  * @sleeps: Those of them that no tracker has counted yet.
  * @woken_early: Those of @sleeps that ended before their timer.
  * @sleepers: Tasks in such a sleep on the CPU when the first one began.
  * @bucket: Bucket of the I/O, negative if there is none.
- * @stage: Next stage of @plan, never goes back.
+ * @stage: Next stage of @plan, never goes back while that is the same.
  * @planned: A plan was made at the first empty look.
  * @ring: Waits for many I/Os: the plan is made anew for each.
  * @consulted: Out, each I/O: the driver has consulted.
@@ -77,6 +78,7 @@ struct blk_poll_wait {
 	struct blk_poll_due due;
 	u64 empty_ns;
 	u64 slept_ns;
+	u32 lag_ns;
 	struct bio *bio;
 	struct block_device *bdev;
 	struct bvec_iter iter;

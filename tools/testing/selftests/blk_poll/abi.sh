@@ -55,9 +55,9 @@ live_effect() {
 
 policy_write() {
 	must_put mean "$queue/io_poll_policy"
-	expect "io_poll_policy" "$(cat "$queue/io_poll_policy")" = "[mean] lmd"
+	expect "io_poll_policy" "$(cat "$queue/io_poll_policy")" = "[mean] lmd adaptive"
 	must_put lmd "$queue/io_poll_policy"
-	expect "io_poll_policy" "$(cat "$queue/io_poll_policy")" = "mean [lmd]"
+	expect "io_poll_policy" "$(cat "$queue/io_poll_policy")" = "mean [lmd] adaptive"
 	expect "brackets" "$(get "$queue/io_poll_policy")" = lmd
 }
 
@@ -67,6 +67,19 @@ policy_refused() {
 	for value in none '' 0 MEAN 'mean lmd' '[mean]' meanx mea; do
 		refused "$queue/io_poll_policy" "$value" "Invalid argument"
 	done
+}
+
+weight_write() {
+	local value
+
+	for value in 1 100 10; do
+		must_put "$value" "$queue/io_poll_weight"
+		expect "io_poll_weight" "$(cat "$queue/io_poll_weight")" = "$value"
+	done
+	for value in 0 101 -1 ten '' 10.5; do
+		refused "$queue/io_poll_weight" "$value" "Invalid argument"
+	done
+	expect "io_poll_weight" "$(cat "$queue/io_poll_weight")" = 10
 }
 
 # It starts without knowledge, even if it is the old one.
@@ -215,9 +228,10 @@ gone_with_timer() {
 
 prepare
 use_disk fast
-keep "$queue/io_poll_delay" "$queue/io_poll_policy"
+keep "$queue/io_poll_delay" "$queue/io_poll_policy" "$queue/io_poll_weight"
+put lmd "$queue/io_poll_policy"
 
-begin 20
+begin 21
 for value in -1 0 1 100000; do
 	try "io_poll_delay_takes_$value" read_back "$value"
 done
@@ -231,6 +245,7 @@ try io_poll_delay_cap delay_cap
 try io_poll_ignored io_poll_write
 try io_poll_policy_write policy_write
 try io_poll_policy_garbage policy_refused
+try io_poll_weight weight_write
 try io_poll_policy_forgets policy_forgets
 try io_poll_policy_mean policy_mean
 try poll_stat_reset stat_reset
