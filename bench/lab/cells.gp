@@ -6,10 +6,10 @@
 set terminal svg size 860,420 dynamic font "DejaVu Sans,13" background rgb "white"
 set output out
 
-names = "irq classic fixed mean lmd ehp iou-hybrid pas"
+names = "irq classic fixed mean lmd adaptive ehp iou-hybrid pas"
 # Those of the simulator's plots, bench/sim/pareto.gp.
-colours = "0x0072b2 0x333333 0x999999 0x009e73 0xd55e00 0xcc79a7 0x56b4e9 0xe69f00"
-shapes = "5 7 4 9 11 13 15 7"
+colours = "0x0072b2 0x333333 0x999999 0x009e73 0xd55e00 0x882255 0xcc79a7 0x56b4e9 0xe69f00"
+shapes = "5 7 4 9 11 3 13 15 7"
 
 set title name.": reads of 4 KiB, one at a time; lower left is better" noenhanced
 set xlabel "CPU, %"

@@ -5,10 +5,10 @@
 set terminal svg size 860,470 dynamic font "DejaVu Sans,13" background rgb "white"
 set output out
 
-names = "irq classic fixed mean lmd ehp iou-hybrid pas dpas on-submit coalesce oracle"
+names = "irq classic fixed mean lmd adaptive ehp iou-hybrid pas dpas on-submit coalesce hindsight oracle"
 # Colours that also those see apart who do not see all of them, and shapes.
-colours = "0x0072b2 0x333333 0x999999 0x009e73 0xd55e00 0xcc79a7 0x56b4e9 0xe69f00 0x8b5a00 0x5566cc 0x77aadd 0x000000"
-shapes = "5 7 4 9 11 13 15 7 5 6 8 3"
+colours = "0x0072b2 0x333333 0x999999 0x009e73 0xd55e00 0x882255 0xcc79a7 0x56b4e9 0xe69f00 0x8b5a00 0x5566cc 0x77aadd 0x777777 0x000000"
+shapes = "5 7 4 9 11 3 13 15 7 5 6 8 2 3"
 
 # Late by less than this is drawn as this much: logarithms have no 0.
 least = 0.001

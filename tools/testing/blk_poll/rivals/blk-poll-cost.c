@@ -3,8 +3,8 @@
  * What one decision of each policy costs, for measuring.
  *
  * Reading blk_poll_cost in debugfs runs every policy on made-up latencies and
- * prints the mean time of a select(), a reflect() and a window(), 0 for one that
- * it has not.  In the timing lab a nanosecond is an instruction.
+ * prints the mean time of a select(), a reflect(), a learn() and a window(), 0 for
+ * one that it has not.  What is made now and then is in the mean.  In the timing lab a nanosecond is an instruction.
  */
 
 #include <linux/debugfs.h>
@@ -31,6 +31,7 @@ static u64 cost_latency_ns(u32 *seed)
 struct cost {
 	u64 select_ns;
 	u64 reflect_ns;
+	u64 learn_ns;
 	u64 window_ns;
 };
 
@@ -51,10 +52,11 @@ static void cost_window(const struct blk_poll_policy *policy, void *state,
 
 /* Interrupts stay away from the clock, for one I/O at a time. */
 static void cost_of(const struct blk_poll_policy *policy, void *state,
-		    struct cost *cost)
+		    void *scratch, struct cost *cost)
 {
 	const struct blk_poll_inputs in = {
 		.wake = { .lag_ns = 2 * NSEC_PER_USEC },
+		.weight = BLK_POLL_DEFAULT_WEIGHT,
 		.cap_ns = 100 * NSEC_PER_MSEC,
 	};
 	struct blk_poll_staging staging;
@@ -94,6 +96,11 @@ static void cost_of(const struct blk_poll_policy *policy, void *state,
 			policy->reflect(state, &sample, now_ns);
 			cost->reflect_ns += ktime_get_ns() - begin_ns;
 		}
+		if (policy->learn) {
+			begin_ns = ktime_get_ns();
+			policy->learn(state, &in, scratch, now_ns);
+			cost->learn_ns += ktime_get_ns() - begin_ns;
+		}
 		if (i % COST_WINDOW_CALLS == COST_WINDOW_CALLS - 1)
 			cost_window(policy, state, &staging, cost);
 		local_irq_restore(flags);
@@ -126,19 +133,23 @@ static int blk_poll_cost_show(struct seq_file *m, void *data)
 {
 	u64 clock_ns = cost_of_the_clock();
 
-	seq_puts(m, "policy select_ns reflect_ns window_ns state_bytes\n");
+	seq_puts(m, "policy select_ns reflect_ns learn_ns window_ns state_bytes\n");
 	for (int p = 0; p < BLK_POLL_NR_POLICIES; p++) {
 		const struct blk_poll_policy *policy = blk_poll_policies[p];
 		void *state = kzalloc(policy->state_size, GFP_KERNEL);
+		void *scratch = kvmalloc(policy->scratch_size + 1, GFP_KERNEL);
 		struct cost cost = { };
 
-		if (!state)
-			return -ENOMEM;
-		cost_of(policy, state, &cost);
+		if (state && scratch)
+			cost_of(policy, state, scratch, &cost);
+		kvfree(scratch);
 		kfree(state);
-		seq_printf(m, "%s %llu %llu %llu %zu\n", policy->name,
+		if (!state || !scratch)
+			return -ENOMEM;
+		seq_printf(m, "%s %llu %llu %llu %llu %zu\n", policy->name,
 			   cost_mean(cost.select_ns, COST_CALLS, clock_ns),
 			   cost_mean(cost.reflect_ns, COST_CALLS, clock_ns),
+			   cost_mean(cost.learn_ns, COST_CALLS, clock_ns),
 			   cost_mean(cost.window_ns,
 				     COST_CALLS / COST_WINDOW_CALLS, clock_ns),
 			   policy->state_size);

@@ -618,6 +618,7 @@ table_is_the_dump() {
 sim=$(realpath "$1")
 asan=$(realpath "$2")
 bench=$(realpath "$(dirname "$0")/../../../../bench/sim")
+targets=$(realpath "$(dirname "$0")/targets.sh")
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
@@ -657,6 +658,8 @@ done
 try "table: what is in the dump" table_is_the_dump
 try "percentiles are those of the dump" percentiles_of_a_dump
 try "CSV header" header
+
+try "adaptive keeps to its targets" "$targets" "$sim"
 
 "$sim" --all-models --ios 100000 --csv >"$tmp/all"
 try "J = CPU + 10 x late" formula 10 "$tmp/all"

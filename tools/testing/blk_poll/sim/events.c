@@ -68,6 +68,7 @@ struct slot {
  * @wake_ns: When it runs again, if the CPU is free.
  * @slice_ns: When its time slice ends.
  * @empty_ns: Last look before the last sleep.
+ * @lag_ns: Of its last wake-up, 0 if others wanted the CPU.
  * @looks: Since the last sleep.
  * @nr_sleeps: So far.
  * @nr_busy: I/Os in flight, reaped or not.
@@ -89,6 +90,7 @@ struct task {
 	u64 wake_ns;
 	u64 slice_ns;
 	u64 empty_ns;
+	u64 lag_ns;
 	u32 looks;
 	u32 nr_sleeps;
 	u32 nr_busy;
@@ -388,6 +390,7 @@ static void submit(struct world *world, struct slot *slot)
 	slot->reaped = false;
 	slot->overslept = false;
 	task->nr_busy++;
+	task->in.elapsed_ns = 0;
 	sim_tracker_select(&world->tracker, world->now_ns, &slot->io, &task->in,
 			   &task->plan);
 	slot->tag = task->plan.tag;
@@ -402,6 +405,7 @@ static void submit_all(struct world *world, struct task *task)
 	task->looks = 0;
 	task->nr_sleeps = 0;
 	task->empty_ns = 0;
+	task->lag_ns = 0;
 	task->sleepers = 0;
 	task->stage = 0;
 	task->found_first = false;
@@ -465,6 +469,7 @@ static void found(struct world *world, struct slot *slot, struct task *finder)
 	else if (finder->empty_ns > slot->start_ns)
 		sample.lower_ns = finder->empty_ns - slot->start_ns;
 	sample.overslept = own && finder->nr_sleeps && !finder->looks;
+	sample.lag_ns = own ? finder->lag_ns : 0;
 	if (owner->slept) {
 		sample.slept_ns += world->now_ns - owner->asleep_ns;
 		sample.found_first |= owner->nr_sleeps == 1;
@@ -524,9 +529,12 @@ static void wake_up(struct world *world, struct task *task)
 	for (i = 0; i < sim_options.machine.qd; i++)
 		task->slot[i].slept_ns += task->slot[i].irq ? 0 : slept_ns;
 	/* with others to run the lag is the scheduler's, not the timer's */
-	if (!task->early && !world->woken.first && !world->ready.first)
+	task->lag_ns = 0;
+	if (!task->early && !world->woken.first && !world->ready.first) {
+		task->lag_ns = world->now_ns - task->due_ns;
 		sim_tracker_woken(&world->tracker, world->now_ns,
-				  world->now_ns - task->due_ns);
+				  task->lag_ns);
+	}
 }
 
 /* When @task could run. */
@@ -598,7 +606,9 @@ static void consult(struct world *world, struct slot *slot,
 	u64 timer_ns;
 
 	verdict->polled++;
-	if (is_ring()) {
+	if (is_ring() ||
+	    blk_poll_plan_over(&task->plan, task->stage, elapsed_ns)) {
+		task->in.elapsed_ns = elapsed_ns;
 		sim_tracker_select(&world->tracker, world->now_ns, &slot->io,
 				   &task->in, &task->plan);
 		task->stage = 0;
@@ -608,7 +618,8 @@ static void consult(struct world *world, struct slot *slot,
 				     &task->in);
 	if (!timer_ns) {
 		verdict->veto = true;
-		if (task->stage >= task->plan.nr)
+		if (!task->stage || (task->stage >= task->plan.nr &&
+				     !(task->plan.flags & BLK_POLL_PLAN_MORE)))
 			return;
 		before = &task->plan.stage[task->stage - 1];
 		verdict->until_ns = min(verdict->until_ns, slot->start_ns +
@@ -652,8 +663,8 @@ static void spin(struct world *world, struct task *task,
 	/* a look at the end, on the grid that began with the first one */
 	if (verdict->until_ns != U64_MAX)
 		until_ns = min(until_ns, begin_ns + poll_ns *
-			       DIV_ROUND_UP(verdict->until_ns - begin_ns,
-					    poll_ns));
+			       DIV_ROUND_UP(max(verdict->until_ns, begin_ns) -
+					    begin_ns, poll_ns));
 	if (world->polled.nr)
 		until_ns = min(until_ns, world->polled.slot[0]->done_ns);
 	if (world->ready.first)

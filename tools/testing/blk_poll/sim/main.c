@@ -460,6 +460,8 @@ static void run_policy(struct sim_run *run)
 {
 	sim_stats_init(&run->stats);
 	run->dump = work.dump_file;
+	if (run->policy->prepare)
+		run->policy->prepare(run->source, run->ios);
 	if (sim_options.machine.threads > 1 || sim_options.machine.qd > 1 ||
 	    sim_options.by_events)
 		sim_run_events(run);

@@ -16,6 +16,7 @@
  * @elapsed_ns: Time since its start.
  * @empty_ns: When the last look before the last sleep was.
  * @slept_ns: Time asleep.
+ * @lag_ns: Of the last wake-up.
  * @sleeps: For the dump.
  * @nr_sleeps: How many.
  * @overslept: Found at the first look after a sleep.
@@ -27,6 +28,7 @@ struct one_io {
 	u64 elapsed_ns;
 	u64 empty_ns;
 	u64 slept_ns;
+	u64 lag_ns;
 	struct sim_sleeps sleeps;
 	unsigned int nr_sleeps;
 	bool overslept;
@@ -59,6 +61,7 @@ static void sleep_until(struct one_io *one, u64 timer_ns, u64 start_ns,
 	one->nr_sleeps++;
 	one->empty_ns = one->elapsed_ns;
 	one->slept_ns += asleep_ns + lag_ns;
+	one->lag_ns = lag_ns;
 	one->elapsed_ns = timer_ns + lag_ns;
 	one->overslept = one->elapsed_ns >= one->io.latency_ns;
 	sim_tracker_woken(tracker, start_ns + one->elapsed_ns, lag_ns);
@@ -73,9 +76,11 @@ static void spin(struct one_io *one, u8 stage, struct sim_run *run)
 	u64 poll_ns = sim_options.machine.poll_ns;
 	u64 until_ns = U64_MAX;
 
-	if (stage < one->plan.nr) {
-		until_ns = min(one->plan.stage[stage - 1].look_until_ns - begin_ns,
-			       BLK_POLL_MAX_LATENCY_NS);
+	if (stage && (stage < one->plan.nr ||
+		      one->plan.flags & BLK_POLL_PLAN_MORE)) {
+		/* a stage that was left out can be over by now */
+		until_ns = max(one->plan.stage[stage - 1].look_until_ns, begin_ns);
+		until_ns = min(until_ns - begin_ns, BLK_POLL_MAX_LATENCY_NS);
 		/* one look at the end, on the grid that began with the first */
 		until_ns = begin_ns + DIV_ROUND_UP(until_ns, poll_ns) * poll_ns;
 	}
@@ -90,9 +95,16 @@ static void poll(struct one_io *one, u64 start_ns, struct sim_tracker *tracker,
 
 	while (one->elapsed_ns < one->io.latency_ns) {
 		u64 now_ns = one->elapsed_ns;
-		u64 timer_ns = blk_poll_plan_due(&one->plan, &stage, now_ns,
-						 &one->in);
+		u64 timer_ns;
 
+		if (blk_poll_plan_over(&one->plan, stage, now_ns)) {
+			one->in.elapsed_ns = now_ns;
+			sim_tracker_select(tracker, start_ns + now_ns, &one->io,
+					   &one->in, &one->plan);
+			stage = 0;
+		}
+		timer_ns = blk_poll_plan_due(&one->plan, &stage, now_ns,
+					     &one->in);
 		if (timer_ns) {
 			sim_sleeps_add(&one->sleeps,
 				       sim_asked_ns(&one->plan, stage, now_ns,
@@ -113,6 +125,7 @@ static void reflect(const struct one_io *one, u64 now_ns,
 		.latency_ns = one->elapsed_ns,
 		.lower_ns = one->elapsed_ns,
 		.slept_ns = one->slept_ns,
+		.lag_ns = one->lag_ns,
 		.tag = one->plan.tag,
 		.sleepers = one->nr_sleeps ? 1 : 0,
 		.overslept = one->overslept,
@@ -148,6 +161,8 @@ void sim_run_one(struct sim_run *run)
 		one.io = sim_stream_next(&stream);
 		one.elapsed_ns = 0;
 		one.slept_ns = 0;
+		one.lag_ns = 0;
+		one.in.elapsed_ns = 0;
 		one.sleeps.nr = 0;
 		one.nr_sleeps = 0;
 		one.overslept = false;

@@ -18,21 +18,24 @@ static struct {
 	double cost_ns;
 } oracle;
 
-static void plan_irq(const struct sim_policy *policy, u64 latency_ns,
-		     struct blk_poll_plan *plan)
+static void plan_irq(const struct sim_policy *policy, const struct sim_io *io,
+			const struct blk_poll_inputs *in,
+			struct blk_poll_plan *plan)
 {
 	blk_poll_plan_single(plan, 0);
 	plan->flags = BLK_POLL_PLAN_IRQ;
 }
 
-static void plan_classic(const struct sim_policy *policy, u64 latency_ns,
-			 struct blk_poll_plan *plan)
+static void plan_classic(const struct sim_policy *policy, const struct sim_io *io,
+			const struct blk_poll_inputs *in,
+			struct blk_poll_plan *plan)
 {
 	blk_poll_plan_single(plan, 0);
 }
 
-static void plan_fixed(const struct sim_policy *policy, u64 latency_ns,
-		       struct blk_poll_plan *plan)
+static void plan_fixed(const struct sim_policy *policy, const struct sim_io *io,
+			const struct blk_poll_inputs *in,
+			struct blk_poll_plan *plan)
 {
 	blk_poll_plan_single(plan, sim_options.fixed_ns);
 }
@@ -85,10 +88,12 @@ static double oracle_timer(double latency_ns, double wake_ns, double limit_ns,
 }
 
 /* Knows how long the I/O takes, yet not how long the wake-up will. */
-static void plan_oracle(const struct sim_policy *policy, u64 latency_ns,
+static void plan_oracle(const struct sim_policy *policy, const struct sim_io *io,
+			const struct blk_poll_inputs *in,
 			struct blk_poll_plan *plan)
 {
 	const struct sim_machine *m = &sim_options.machine;
+	double latency_ns = io->latency_ns;
 	double light_ns = m->idle_after_ns ? m->idle_after_ns - 1.0 : 1e12;
 	double cost_ns, deep_cost_ns, timer_ns, deep_ns;
 
@@ -157,6 +162,8 @@ const struct sim_policy sim_policies[] = {
 	  .ops = &blk_poll_mean },
 	{ .name = "lmd", .what = "mean less 4 lmd, the proposal of 2019",
 	  .ops = &blk_poll_lmd },
+	{ .name = "adaptive", .what = "the cheapest schedule for what was seen",
+	  .ops = &blk_poll_adaptive },
 	{ .name = "ehp", .what = "recent minimum less 4.05 us, 2022",
 	  .ops = &blk_poll_ehp },
 	{ .name = "iou-hybrid", .what = "half of the least time awake, io_uring",
@@ -171,6 +178,8 @@ const struct sim_policy sim_policies[] = {
 	  .plan = plan_irq, .irq = SIM_IRQ_COALESCE },
 	{ .name = "oracle", .what = "knows each latency: nobody can be better",
 	  .plan = plan_oracle },
+	{ .name = "hindsight", .what = "the best fixed schedule, fitted on all latencies before",
+	  .prepare = sim_hindsight_prepare, .plan = sim_hindsight_plan },
 	{ .name = "ehp-irq", .what = "ehp, and interrupts from 40.5 us on",
 	  .ops = &blk_poll_ehp_irq, .extra = true },
 	{ .name = "dpas-xpoint", .what = "dpas as it is for Optane",

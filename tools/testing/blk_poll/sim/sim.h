@@ -276,6 +276,7 @@ enum sim_irq {
  * @name: As given to --policy.
  * @what: A line for the user.
  * @ops: A policy as in the kernel, or NULL.
+ * @prepare: Called before a run, or NULL.
  * @plan: Without @ops, fill in the plan of an I/O.
  * @irq: What an interrupt means if a plan asks for it.
  * @one_state: All buckets share a state.
@@ -285,7 +286,9 @@ struct sim_policy {
 	const char *name;
 	const char *what;
 	const struct blk_poll_policy *ops;
-	void (*plan)(const struct sim_policy *policy, u64 latency_ns,
+	void (*prepare)(const struct sim_source *source, u64 ios);
+	void (*plan)(const struct sim_policy *policy, const struct sim_io *io,
+		     const struct blk_poll_inputs *in,
 		     struct blk_poll_plan *plan);
 	enum sim_irq irq;
 	bool one_state;
@@ -294,6 +297,12 @@ struct sim_policy {
 
 extern const struct sim_policy sim_policies[];
 extern const unsigned int sim_nr_policies;
+
+void sim_hindsight_prepare(const struct sim_source *source, u64 ios);
+void sim_hindsight_plan(const struct sim_policy *policy,
+			const struct sim_io *io,
+			const struct blk_poll_inputs *in,
+			struct blk_poll_plan *plan);
 
 const struct sim_policy *sim_policy_find(const char *name, size_t len);
 
@@ -327,6 +336,7 @@ extern struct sim_options sim_options;
  * struct sim_tracker - Statistics, windows, wake-up cost and policy states.
  * @policy: The way to wait.
  * @state: Of each bucket, if the policy has any.
+ * @scratch: Memory for the policy to learn in.
  * @mean_ns: Of each bucket, in the last window.
  * @staging: Of each bucket, of the open window.
  * @close_ns: When the open window closes; U64_MAX: none is open.
@@ -336,6 +346,7 @@ extern struct sim_options sim_options;
 struct sim_tracker {
 	const struct sim_policy *policy;
 	void *state[BLK_POLL_NR_BUCKETS];
+	void *scratch;
 	u64 mean_ns[BLK_POLL_NR_BUCKETS];
 	struct blk_poll_staging staging[BLK_POLL_NR_BUCKETS];
 	u64 close_ns;

@@ -20,6 +20,11 @@ void sim_tracker_init(struct sim_tracker *tracker,
 		.policy = policy,
 		.close_ns = U64_MAX,
 	};
+	if (policy->ops && policy->ops->scratch_size) {
+		tracker->scratch = malloc(policy->ops->scratch_size);
+		if (!tracker->scratch)
+			sim_die("out of memory");
+	}
 	for (i = 0; i < BLK_POLL_NR_BUCKETS; i++) {
 		blk_poll_staging_init(&tracker->staging[i]);
 		if (!policy->ops)
@@ -43,6 +48,7 @@ void sim_tracker_free(struct sim_tracker *tracker)
 {
 	int i;
 
+	free(tracker->scratch);
 	for (i = 0; i < BLK_POLL_NR_BUCKETS; i++)
 		if (!i || !tracker->policy->one_state)
 			free(tracker->state[i]);
@@ -98,10 +104,17 @@ void sim_tracker_select(struct sim_tracker *tracker, u64 now_ns,
 	in->wake = tracker->wake;
 	in->cap_ns = SIM_CAP_NS;
 
+	in->weight = sim_options.lambda < 1 ? 1 :
+		     sim_options.lambda > BLK_POLL_MAX_WEIGHT ?
+		     BLK_POLL_MAX_WEIGHT : (u32)(sim_options.lambda + 0.5);
+
+	if (policy->ops && policy->ops->learn)
+		policy->ops->learn(tracker->state[io->bucket], in,
+				   tracker->scratch, now_ns);
 	if (policy->ops)
 		policy->ops->select(tracker->state[io->bucket], in, plan);
 	else
-		policy->plan(policy, io->latency_ns, plan);
+		policy->plan(policy, io, in, plan);
 }
 
 /**
