@@ -229,6 +229,7 @@ static void blk_poll_close_window(struct timer_list *timer)
 		blk_poll_window_close(&win, &t->sum[i]);
 		b->win = win;
 		WRITE_ONCE(b->mean_ns, win.mean_ns);
+		WRITE_ONCE(b->lmd_sleep_ns, blk_poll_lmd_sleep_ns(&win));
 		if (policy->per_cpu)
 			blk_poll_tell_cpus(t, i, &win);
 		else if (policy->window)
@@ -259,6 +260,7 @@ void blk_poll_forget(struct request_queue *q)
 	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++) {
 		t->bucket[i].win = (struct blk_poll_window){ };
 		WRITE_ONCE(t->bucket[i].mean_ns, 0);
+		WRITE_ONCE(t->bucket[i].lmd_sleep_ns, 0);
 	}
 	blk_poll_init_states(t);
 	raw_spin_unlock_irqrestore(&t->lock, flags);
@@ -522,11 +524,15 @@ static void blk_poll_select_cpu(struct blk_poll_tracker *t,
 /**
  * blk_poll_select() - Make a plan, or the next part of one.
  * @t: The tracker.
- * @cpu: The CPU on which the I/O is waited for.
+ * @cpu: The CPU on which the I/O is waited for, negative for a ring.
  * @bucket: 0 to BLK_POLL_NR_BUCKETS - 1.
  * @in: The inputs.
  * @plan: Filled in.
  * @now_ns: The clock, for a policy that learns now; 0: it must not.
+ *
+ * A ring makes a plan for each I/O at each look, and has no time for one that
+ * takes as long as adaptive's: it would lose half of its throughput.  It sleeps
+ * as the last window says, by the rule of lmd.
  *
  * Context: Any.
  */
@@ -541,6 +547,9 @@ void blk_poll_select(struct blk_poll_tracker *t, int cpu, unsigned int bucket,
 		/* -1, classic, becomes 0: do not sleep */
 		blk_poll_plan_single(plan, max(delay_us, 0) *
 					   (u64)NSEC_PER_USEC);
+	else if (blk_poll_policies[policy]->per_cpu && cpu < 0)
+		blk_poll_plan_single(plan,
+				     READ_ONCE(t->bucket[bucket].lmd_sleep_ns));
 	else if (blk_poll_policies[policy]->per_cpu)
 		blk_poll_select_cpu(t, per_cpu_ptr(t->cpu, cpu), bucket, in,
 				    plan, now_ns);
@@ -601,8 +610,9 @@ void __blk_poll_consult(struct blk_mq_hw_ctx *hctx, struct blk_poll_wait *wait)
 	    blk_poll_plan_over(&wait->plan, wait->stage, elapsed_ns)) {
 		blk_poll_inputs_now(q, &wait->in);
 		wait->in.elapsed_ns = elapsed_ns;
-		blk_poll_select(t, raw_smp_processor_id(), wait->bucket,
-				&wait->in, &wait->plan, wait->now_ns);
+		blk_poll_select(t, wait->ring ? -1 : raw_smp_processor_id(),
+				wait->bucket, &wait->in, &wait->plan,
+				wait->now_ns);
 		wait->planned = true;
 		wait->stage = 0;
 	}
@@ -656,7 +666,8 @@ void blk_poll_woken(u64 lag_ns)
 }
 
 static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
-			   const struct blk_poll_sample *sample, u64 now_ns)
+			   const struct blk_poll_sample *sample, bool is_ring,
+			   u64 now_ns)
 {
 	const struct blk_poll_policy *policy;
 	struct blk_poll_bucket *b = &t->bucket[bucket];
@@ -669,7 +680,7 @@ static void blk_poll_stage(struct blk_poll_tracker *t, unsigned int bucket,
 	blk_poll_staging_add(&c->staging[bucket], sample,
 			     READ_ONCE(b->mean_ns));
 	WRITE_ONCE(c->dirty, c->dirty | BIT(bucket));
-	if (policy->per_cpu && c->state[bucket])
+	if (policy->per_cpu && !is_ring && c->state[bucket])
 		policy->reflect(c->state[bucket], sample, now_ns);
 	raw_spin_unlock_irqrestore(&c->lock, flags);
 
@@ -750,7 +761,7 @@ void __blk_poll_reflect(struct request *rq, struct blk_poll_wait *wait,
 			      op_is_write(req_op(rq)), blk_rq_bytes(rq),
 			      sample.latency_ns, sample.lower_ns,
 			      sample.overslept);
-	blk_poll_stage(t, bucket, &sample, now_ns);
+	blk_poll_stage(t, bucket, &sample, wait && wait->ring, now_ns);
 
 	/*
 	 * Nobody needs to look for this bio any more.  A cookie that is gone

@@ -62,12 +62,15 @@ struct blk_poll_cpu {
 /**
  * struct blk_poll_bucket - What a queue knows about one direction and size.
  * @mean_ns: Copy of @win.mean_ns that is read without the lock.
+ * @lmd_sleep_ns: What the rule of lmd makes of @win, also without the lock: for
+ *	rings, if the policy keeps its states per CPU.
  * @win: The last window that was closed.
  * @state: State of each policy, only the chosen one learns; NULL for those that
  *	keep one per CPU.
  */
 struct blk_poll_bucket {
 	u64 mean_ns;
+	u64 lmd_sleep_ns;
 	struct blk_poll_window win;
 	void *state[BLK_POLL_NR_POLICIES];
 };
