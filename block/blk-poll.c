@@ -288,8 +288,7 @@ static struct blk_poll_tracker *blk_poll_tracker_alloc(void)
 	if (!t)
 		return NULL;
 	t->cpu = alloc_percpu(struct blk_poll_cpu);
-	t->scratch = kvmalloc(blk_poll_adaptive.scratch_size, GFP_KERNEL);
-	if (!t->cpu || !t->scratch)
+	if (!t->cpu)
 		goto free;
 	raw_spin_lock_init(&t->scratch_lock);
 	for_each_possible_cpu(cpu) {
@@ -299,6 +298,9 @@ static struct blk_poll_tracker *blk_poll_tracker_alloc(void)
 		for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++)
 			blk_poll_staging_init(&c->staging[i]);
 	}
+	t->scratch = kvmalloc(blk_poll_adaptive.scratch_size, GFP_KERNEL);
+	if (!t->scratch)
+		goto free;
 	for (int i = 0; i < BLK_POLL_NR_BUCKETS; i++) {
 		for (int p = 0; p < BLK_POLL_NR_POLICIES; p++) {
 			const struct blk_poll_policy *policy =
